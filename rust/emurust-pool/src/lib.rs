@@ -1,0 +1,1 @@
+//! Many machines: threads, worker processes and the shared memory layout.

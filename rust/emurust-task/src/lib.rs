@@ -1,0 +1,1 @@
+//! What to read from a machine: observations, rewards and episode ends, described by data.
