@@ -4,7 +4,6 @@
 
         .module crt0
         .globl  _main, _audio_tick
-        .globl  b_audio
 
 ; ---- hardware registers (FFxx, low byte) ---------------------------------
 rP1     = 0x00
@@ -47,6 +46,8 @@ hRandomSub       = 0xD4
 hFrameCounter    = 0xD5
 hVBlankOccurred  = 0xD6
 
+b_audio          = 4            ; as in banks.h
+
 wJoyIgnore       = 0xCD6B
 wTileMap         = 0xC3A0
 wRedrawBuffer    = 0xC0A0       ; 40 bytes
@@ -86,7 +87,7 @@ call_hl::
         .org    0x150
 
 ; ---- start ------------------------------------------------------------------
-        .area   _HOME
+        .area   _CODE
 start:
         di
         ld      sp, #0xDFFF
@@ -147,8 +148,6 @@ start:
         ldh     (rTMA), a
         ld      a, #0x04
         ldh     (rTAC), a
-; initialised C variables
-        call    gsinit
         ei
         call    _main
 6$:     halt
@@ -503,6 +502,38 @@ _copy::
         add     sp, #2
         jp      (hl)
 
+; void vram_copy(uint8_t *to (DE), const uint8_t *from (BC), uint16_t count (stack)):
+; waits byte by byte for the LCD to leave VRAM alone.
+_vram_copy::
+        ldhl    sp, #2
+        ld      a, (hl+)
+        ld      h, (hl)
+        ld      l, a
+        or      a, h
+        jr      z, 9$
+        push    hl
+        ld      h, b
+        ld      l, c
+        pop     bc
+        inc     b
+        inc     c
+        jr      3$
+1$:     di
+2$:     ldh     a, (rSTAT)
+        and     a, #0x02
+        jr      nz, 2$
+        ld      a, (hl+)
+        ld      (de), a
+        ei
+        inc     de
+3$:     dec     c
+        jr      nz, 1$
+        dec     b
+        jr      nz, 1$
+9$:     pop     hl
+        add     sp, #2
+        jp      (hl)
+
 ; void fill(uint8_t *to (DE), uint16_t count (BC), uint8_t value (stack))
 _fill::
         ldhl    sp, #2
@@ -592,22 +623,7 @@ wave_table:
         .db     0,0,1,1,2,2,2,3,3,3,4,4,4,4,4,4,4,4,4,4,4,4,4,3,3,3,2,2,2,1,1,0
         .db     0,0,-1,-1,-2,-2,-2,-3,-3,-3,-4,-4,-4,-4,-4,-4,-4,-4,-4,-4,-4,-4,-4,-3,-3,-3,-2,-2,-2,-1,-1,0
 
-; ---- segment order ------------------------------------------------------------------
-        .area   _HOME
-        .area   _CODE
-        .area   _INITIALIZER
-        .area   _GSINIT
-        .area   _GSFINAL
-        .area   _DATA
-        .area   _BSS
-        .area   _INITIALIZED
-        .area   _HEAP
-
+; ---- variables ----------------------------------------------------------------------
         .area   _DATA
 save_sp:
         .ds     2
-
-        .area   _GSINIT
-gsinit::
-        .area   _GSFINAL
-        ret

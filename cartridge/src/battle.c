@@ -1,0 +1,4 @@
+/* battle.c: battles. */
+#include "core.h"
+void battle_run(void) {
+}

@@ -1,0 +1,8 @@
+/* objects.h: hero and people on the screen. */
+#ifndef OBJECTS_H
+#define OBJECTS_H
+#include "core.h"
+extern uint8_t walk_frames, walk_parity, walk_jump;
+extern int8_t walk_dx, walk_dy;
+void objects_update(void);
+#endif

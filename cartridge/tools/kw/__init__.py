@@ -1,0 +1,1 @@
+"""Asset conversion for the KITHWILD cartridge."""
