@@ -1,0 +1,1 @@
+"""Verification of EmuRust against PyBoy."""

@@ -1,0 +1,748 @@
+"""Live, read-only views of the state inside a running PyBoy 2.8.1.
+
+PyBoy's public API reads memory one bus access at a time (about a millisecond for
+the whole address space, with side effects on some registers) and writes a save
+state in tens of milliseconds. Comparing every frame that way costs many times
+the emulation itself. PyBoy's parts are Cython extension types whose memory layout
+is fixed by the ``.pxd`` files in the wheel, so this module maps those structures
+with :mod:`ctypes` and reads them in place: no side effects, microseconds per frame,
+and fields that no save state holds (the window line counter, for one).
+
+The layout belongs to one PyBoy version. :func:`attach` therefore refuses any other
+version, checks every structure's size against its type's, and
+:meth:`PyBoyStructs.check_against` compares the views with a save state that PyBoy
+itself wrote. When any of this fails, :class:`StructLayoutError` is raised and the
+caller falls back to the public API.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from emurust.verify.errors import StructLayoutError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from emurust.verify.pyboy_state import PyBoyState
+
+SUPPORTED_PYBOY = "2.8.1"
+
+_u8 = ctypes.c_uint8
+_u16 = ctypes.c_uint16
+_u64 = ctypes.c_uint64
+_i16 = ctypes.c_int16
+_i64 = ctypes.c_int64
+_bint = ctypes.c_int
+_ptr = ctypes.c_void_p
+
+
+class _Object(ctypes.Structure):
+    """The head of every Cython extension object with C methods."""
+
+    _fields_ = [("refcount", ctypes.c_ssize_t), ("type", _ptr), ("vtable", _ptr)]
+
+
+class _MemoryviewSlice(ctypes.Structure):
+    _fields_ = [
+        ("memview", _ptr),
+        ("data", _ptr),
+        ("shape", ctypes.c_ssize_t * 8),
+        ("strides", ctypes.c_ssize_t * 8),
+        ("suboffsets", ctypes.c_ssize_t * 8),
+    ]
+
+
+class _Motherboard(_Object):
+    _fields_ = [
+        ("interaction", _ptr),
+        ("bootrom", _ptr),
+        ("ram", _ptr),
+        ("lcd", _ptr),
+        ("cpu", _ptr),
+        ("timer", _ptr),
+        ("serial", _ptr),
+        ("sound", _ptr),
+        ("cartridge", _ptr),
+        ("sgb", _ptr),
+        ("sgb_border", _ptr),
+        ("sgb_capable", _bint),
+        ("sgb_active_transfer", _bint),
+        ("sgb_multiplayer", _bint),
+        ("bootrom_enabled", _bint),
+        ("serialbuffer", ctypes.c_char * 1024),
+        ("serialbuffer_count", _u16),
+        ("oam_dma_active", _bint),
+        ("oam_dma_reading", _bint),
+        ("oam_dma_source", _u8),
+        ("oam_dma_index", _u8),
+        ("oam_dma_start_cycle", _i64),
+        ("hdma", _ptr),
+        ("key0", _u8),
+        ("key1", _u8),
+        ("wram_select", _u8),
+        ("cgb_undocumented", _u8 * 4),
+        ("double_speed", _bint),
+        ("cgb", _bint),
+        ("cgb_mode", _bint),
+        ("breakpoints", _ptr),
+        ("breakpoint_singlestep", _bint),
+        ("breakpoint_singlestep_latch", _bint),
+        ("breakpoint_waiting", _i64),
+    ]
+
+
+class _Cpu(_Object):
+    _fields_ = [
+        ("interrupt_master_enable", _bint),
+        ("interrupt_queued", _bint),
+        ("halted", _bint),
+        ("halted_during_ei", _bint),
+        ("stopped", _bint),
+        ("bail", _bint),
+        ("interrupt_enable_delay", _u8),
+        ("memory_access_offset", _u8),
+        ("interrupts_flag", _u8),
+        ("interrupts_enabled", _u8),
+        ("interrupts_flag_register", _u8),
+        ("interrupts_enabled_register", _u8),
+        ("cycles", _i64),
+        ("A", _i16),
+        ("F", _i16),
+        ("B", _i16),
+        ("C", _i16),
+        ("D", _i16),
+        ("E", _i16),
+        ("HL", ctypes.c_int),
+        ("SP", ctypes.c_int),
+        ("PC", ctypes.c_int),
+        ("mb", _ptr),
+    ]
+
+
+class _Ram(_Object):
+    _fields_ = [
+        ("internal_ram0", _MemoryviewSlice),
+        ("non_io_internal_ram0", _u8 * 96),
+        ("io_ports", _u8 * 76),
+        ("internal_ram1", _u8 * 127),
+        ("cgb", _bint),
+    ]
+
+
+class _Timer(_Object):
+    _fields_ = [
+        ("DIV", _u64),
+        ("TIMA", _u64),
+        ("TMA", _u64),
+        ("TAC", _u64),
+        ("DIV_counter", _u64),
+        ("TIMA_counter", _u64),
+        ("dividers", _u64 * 4),
+        ("tima_reload_state", _u8),
+        ("_cycles_to_interrupt", _i64),
+        ("last_cycles", _u64),
+    ]
+
+
+class _Serial(_Object):
+    _fields_ = [
+        ("SB", _u64),
+        ("SC", _u64),
+        ("cgb_mode", _bint),
+        ("_cycles_to_interrupt", _i64),
+        ("last_cycles", _u64),
+        ("clock", _u64),
+        ("clock_target", _u64),
+        ("transfer_enabled", _bint),
+        ("double_speed", _bint),
+        ("internal_clock", _bint),
+    ]
+
+
+class _Interaction(_Object):
+    _fields_ = [("directional", _u8), ("standard", _u8)]
+
+
+class _StatRegister(_Object):
+    _fields_ = [("value", _u8), ("_mode", _u8), ("_irq_line", _bint)]
+
+
+class _LcdcRegister(_Object):
+    _fields_ = [
+        ("value", _u8),
+        ("bits", _bint * 9),
+        ("backgroundmap_offset", _u16),
+        ("windowmap_offset", _u16),
+    ]
+
+
+class _PaletteRegister(_Object):
+    _fields_ = [
+        ("value", _u8),
+        ("lookup", ctypes.c_uint32 * 4),
+        ("palette_mem_rgb", ctypes.c_uint32 * 4),
+    ]
+
+
+class _Lcd(_Object):
+    _fields_ = [
+        ("disable_renderer", _bint),
+        ("VRAM0", _u8 * 8192),
+        ("OAM", _u8 * 160),
+        ("SCY", _u8),
+        ("SCX", _u8),
+        ("WY", _u8),
+        ("WX", _u8),
+        ("object_priority_mode", _u8),
+        ("next_stat_mode", _u8),
+        ("stat_transition", _u8),
+        ("frame_done", _bint),
+        ("first_frame", _bint),
+        ("reset", _bint),
+        ("stat_mode_override", _bint),
+        ("lyc_changed_while_disabled", _bint),
+        ("LY", _u8),
+        ("LYC", _u8),
+        ("mode3_adjustment", _i16),
+        ("clock", _u64),
+        ("clock_target", _u64),
+        ("_LCDC", _ptr),
+        ("_STAT", _ptr),
+        ("BGP", _ptr),
+        ("OBP0", _ptr),
+        ("OBP1", _ptr),
+        ("renderer", _ptr),
+        ("_scanlineparameters", _u8 * (144 * 5)),
+        ("last_cycles", _u64),
+        ("_cycles_to_interrupt", _i64),
+        ("_cycles_to_frame", _i64),
+        ("cgb", _bint),
+        ("_downgraded_to_dmg", _bint),
+        ("speed_shift", _u8),
+        ("VRAM1", _u8 * 8192),
+        ("vbk", _ptr),
+        ("bcps", _ptr),
+        ("bcpd", _ptr),
+        ("ocps", _ptr),
+        ("ocpd", _ptr),
+    ]
+
+
+class _Renderer(_Object):
+    _fields_ = [
+        ("lcd", _ptr),
+        ("_tilecache_state", _MemoryviewSlice),
+        ("_spritecache_state", _MemoryviewSlice),
+        ("color_format", _ptr),
+        ("buffer_dims", _ptr),
+        ("cgb", _bint),
+        ("_screenbuffer_raw", _ptr),
+        ("_screenbuffer_attributes_raw", _ptr),
+        ("_screenbuffer_ptr", _ptr),
+        ("_tilecache_raw", _ptr),
+        ("_spritecache_raw", _ptr),
+        ("_screenbuffer", _MemoryviewSlice),
+        ("_screenbuffer_attributes", _MemoryviewSlice),
+        ("_tilecache", _MemoryviewSlice),
+        ("_spritecache", _MemoryviewSlice),
+        ("_tilecache_64", _MemoryviewSlice),
+        ("_spritecache_64", _MemoryviewSlice),
+        ("colorcode_table", _MemoryviewSlice),
+        ("sprites_to_render", ctypes.c_int * 10),
+        ("ly_window", ctypes.c_int),
+        ("wy_activated_frame", _bint),
+    ]
+
+
+class _Sound(_Object):
+    _fields_ = [
+        ("volume", _i64),
+        ("emulate", _bint),
+        ("cgb", _bint),
+        ("disable_sampling", _bint),
+        ("sample_rate", _u64),
+        ("cycles", _u64),
+        ("cycles_target", ctypes.c_double),
+        ("cycles_target_512Hz", ctypes.c_double),
+        ("last_cycles", _u64),
+        ("_cycles_to_interrupt", _i64),
+        ("speed_shift", _u8),
+        ("div_apu_counter", _u64),
+        ("div_apu", _u64),
+        ("apu_poweron_after_div_write", _bint),
+        ("last_div_write_cycles", _u64),
+        ("last_power_off_cycles", _u64),
+        ("poweron", _u8),
+        ("NR50", _u8),
+        ("audiobuffer_head", _u64),
+        ("audiobuffer_length", _u64),
+        ("samples_per_frame", _u64),
+        ("cycles_per_sample", ctypes.c_double),
+        ("audiobuffer", _MemoryviewSlice),
+        ("buffer_format", _ptr),
+        ("noise_left", _u8),
+        ("wave_left", _u8),
+        ("tone_left", _u8),
+        ("sweep_left", _u8),
+        ("noise_right", _u8),
+        ("wave_right", _u8),
+        ("tone_right", _u8),
+        ("sweep_right", _u8),
+        ("sweepchannel", _ptr),
+        ("tonechannel", _ptr),
+        ("wavechannel", _ptr),
+        ("noisechannel", _ptr),
+    ]
+
+
+class _ToneChannel(_Object):
+    _fields_ = [
+        ("wavetables", _u8 * 32),
+        ("wave_duty", _u8),
+        ("init_length_timer", _u8),
+        ("envelope_volume", _u8),
+        ("envelope_direction", _u8),
+        ("envelope_pace", _u8),
+        ("sound_period", _u16),
+        ("length_enable", _u8),
+        ("enable", _i64),
+        ("lengthtimer", _i64),
+        ("periodtimer", _i64),
+        ("envelopetimer", _i64),
+        ("period", _i64),
+        ("waveframe", _i64),
+        ("volume", _i64),
+        ("sample_suppressed", _u8),
+        ("pending_wave_duty", _u8),
+        ("duty_update_pending", _u8),
+    ]
+
+
+class _SweepChannel(ctypes.Structure):
+    # Composition rather than ctypes inheritance: C places the base's tail padding
+    # before the next field, and so does a member structure.
+    _anonymous_ = ("tone",)
+    _fields_ = [
+        ("tone", _ToneChannel),
+        ("cgb", _bint),
+        ("sweep_pace", _u8),
+        ("sweep_direction", _u8),
+        ("sweep_magnitude", _u8),
+        ("sweeptimer", _i64),
+        ("sweepchecktimer", _i64),
+        ("sweepcalctimer", _i64),
+        ("sweep_restart_hold", _i64),
+        ("sweep_negate_used", _bint),
+        ("sweepenable", _bint),
+        ("shadow", _i64),
+    ]
+
+
+class _WaveChannel(_Object):
+    _fields_ = [
+        ("wavetable", _u8 * 16),
+        ("cgb", _bint),
+        ("dacpow", _u8),
+        ("init_length_timer", _u8),
+        ("volreg", _u8),
+        ("sound_period", _u16),
+        ("length_enable", _u8),
+        ("enable", _bint),
+        ("lengthtimer", _i64),
+        ("periodtimer", _i64),
+        ("period", _i64),
+        ("waveframe", _i64),
+        ("sampleframe", _i64),
+        ("wave_access", _bint),
+        ("sample_suppressed", _bint),
+        ("restart_pending", _bint),
+        ("volumeshift", _i64),
+    ]
+
+
+class _NoiseChannel(_Object):
+    _fields_ = [
+        ("DIVTABLE", _u8 * 8),
+        ("cgb", _bint),
+        ("init_length_timer", _u8),
+        ("envelope_volume", _u8),
+        ("envelope_direction", _u8),
+        ("envelope_pace", _u8),
+        ("clkpow", _u8),
+        ("regwid", _u8),
+        ("clkdiv", _u8),
+        ("length_enable", _u8),
+        ("enable", _bint),
+        ("lengthtimer", _i64),
+        ("periodtimer", _i64),
+        ("envelopetimer", _i64),
+        ("period", _i64),
+        ("shiftregister", _i64),
+        ("lfsrfeed", _i64),
+        ("volume", _i64),
+        ("counter", _i64),
+        ("counter_countdown", _i64),
+        ("alignment", _i64),
+        ("counter_running", _bint),
+    ]
+
+
+class _Cartridge(_Object):
+    _fields_ = [
+        ("gamename", _ptr),
+        ("rombanks", _MemoryviewSlice),
+        ("rambanks", _MemoryviewSlice),
+        ("carttype", _u8),
+        ("battery", _bint),
+        ("rtc_enabled", _bint),
+        ("rtc", _ptr),
+        ("memorymodel", _u8),
+        ("rambank_enabled", _bint),
+        ("external_ram_count", ctypes.c_int),
+        ("external_rom_count", ctypes.c_int),
+        ("rambank_initialized", _bint),
+        ("rambank_selected", _u16),
+        ("rombank_selected", _u16),
+        ("rombank_selected_low", _u16),
+        ("cgb", _bint),
+        ("rumble_supported", _bint),
+        ("rumble_enabled", _bint),
+    ]
+
+
+class _Mbc1(ctypes.Structure):
+    _anonymous_ = ("base",)
+    _fields_ = [
+        ("base", _Cartridge),
+        ("bank_select_register1", _u8),
+        ("bank_select_register2", _u8),
+        ("multicart", _bint),
+    ]
+
+
+class _Rtc(_Object):
+    _fields_ = [
+        ("latch_enabled", _bint),
+        ("timezero", ctypes.c_double),
+        ("timelock", _bint),
+        ("seconds", _u8),
+        ("minutes", _u8),
+        ("hours", _u8),
+        ("day_low", _u8),
+        ("day_high", _u8),
+        ("day_carry", _u8),
+        ("halt", _u8),
+        ("sec_latch", _u8),
+        ("min_latch", _u8),
+        ("hour_latch", _u8),
+        ("day_latch_low", _u8),
+        ("day_latch_high", _u8),
+        ("rtc_cycles", _u64),
+        ("last_cycles", _u64),
+    ]
+
+
+def _referent(owner: object, type_name: str) -> Any:
+    """The one object of type ``type_name`` that ``owner`` refers to."""
+    found = [item for item in gc.get_referents(owner) if type(item).__name__ == type_name]
+    if len(found) != 1:
+        raise StructLayoutError(
+            f"expected one {type_name} inside PyBoy's {type(owner).__name__}, found {len(found)}"
+        )
+    return found[0]
+
+
+def _view_u8(array: Any) -> NDArray[np.uint8]:
+    view: NDArray[np.uint8] = np.frombuffer(array, dtype=np.uint8)
+    view.flags.writeable = False
+    return view
+
+
+def _view_address(address: int, length: int) -> NDArray[np.uint8]:
+    if not address:
+        raise StructLayoutError("PyBoy has not allocated a buffer that this version should have")
+    return _view_u8((_u8 * length).from_address(address))
+
+
+class PyBoyStructs:
+    """Views into one PyBoy instance; valid only while that instance lives.
+
+    Attributes are ctypes structures named after PyBoy's parts, and read-only
+    numpy arrays (``uint8``) of its memories: ``vram`` (8192), ``wram`` (8192),
+    ``oam`` (160), ``hram`` (127), ``unusable`` (96 bytes at FEA0), ``io`` (76),
+    ``cart_ram`` (8192 per bank) and ``wave_ram`` (16). All change as PyBoy runs.
+    """
+
+    def __init__(self, pyboy: Any) -> None:
+        motherboard = _referent(pyboy, "Motherboard")
+        self._keep_alive = [pyboy, motherboard]
+        self.mb = self._map(_Motherboard, motherboard)
+
+        def part(type_name: str, pointer: int | None, owner: object = motherboard) -> Any:
+            item = _referent(owner, type_name)
+            if id(item) != pointer:
+                raise StructLayoutError(f"{type_name} is not where this layout expects it")
+            self._keep_alive.append(item)
+            return item
+
+        self.cpu = self._map(_Cpu, part("CPU", self.mb.cpu))
+        ram = part("RAM", self.mb.ram)
+        self.ram = self._map(_Ram, ram)
+        self.timer = self._map(_Timer, part("Timer", self.mb.timer))
+        self.serial = self._map(_Serial, part("Serial", self.mb.serial))
+        self.interaction = self._map(_Interaction, part("Interaction", self.mb.interaction))
+        lcd = part("LCD", self.mb.lcd)
+        self.lcd = self._map(_Lcd, lcd)
+        self.stat = self._map(_StatRegister, part("STATRegister", self.lcd._STAT, lcd))
+        self.lcdc = self._map(_LcdcRegister, part("LCDCRegister", self.lcd._LCDC, lcd))
+        self.bgp = _PaletteRegister.from_address(self.lcd.BGP)
+        self.obp0 = _PaletteRegister.from_address(self.lcd.OBP0)
+        self.obp1 = _PaletteRegister.from_address(self.lcd.OBP1)
+        self.renderer = self._map(_Renderer, part("Renderer", self.lcd.renderer, lcd))
+        sound = part("Sound", self.mb.sound)
+        self.sound = self._map(_Sound, sound)
+        self.sweep = self._map(_SweepChannel, part("SweepChannel", self.sound.sweepchannel, sound))
+        self.tone = self._map(_ToneChannel, part("ToneChannel", self.sound.tonechannel, sound))
+        self.wave = self._map(_WaveChannel, part("WaveChannel", self.sound.wavechannel, sound))
+        self.noise = self._map(_NoiseChannel, part("NoiseChannel", self.sound.noisechannel, sound))
+
+        cartridge = next(
+            (item for item in gc.get_referents(motherboard) if id(item) == self.mb.cartridge), None
+        )
+        if cartridge is None:
+            raise StructLayoutError("PyBoy's cartridge is not where this layout expects it")
+        self._keep_alive.append(cartridge)
+        self.cartridge_type = type(cartridge).__name__
+        self.mbc1 = self._map(_Mbc1, cartridge) if self.cartridge_type == "MBC1" else None
+        self.cartridge = (
+            self.mbc1.base if self.mbc1 is not None else self._map(_Cartridge, cartridge)
+        )
+        self.rtc = (
+            self._map(_Rtc, part("RTC", self.cartridge.rtc, cartridge))
+            if self.cartridge.rtc_enabled
+            else None
+        )
+
+        self.vram = _view_u8(self.lcd.VRAM0)
+        self.oam = _view_u8(self.lcd.OAM)
+        self.line_parameters = _view_u8(self.lcd._scanlineparameters)
+        self.wram = _view_address(self.ram.internal_ram0.data, 8192)
+        self.unusable = _view_u8(self.ram.non_io_internal_ram0)
+        self.io = _view_u8(self.ram.io_ports)
+        self.hram = _view_u8(self.ram.internal_ram1)
+        self.cart_ram = _view_address(
+            self.cartridge.rambanks.data, 8192 * self.cartridge.external_ram_count
+        )
+        self.wave_ram = _view_u8(self.wave.wavetable)
+
+    @staticmethod
+    def _map(structure: Any, item: object) -> Any:
+        expected = type(item).__basicsize__
+        if ctypes.sizeof(structure) != expected:
+            raise StructLayoutError(
+                f"PyBoy's {type(item).__name__} has {expected} bytes, this layout "
+                f"{ctypes.sizeof(structure)}; it was written for PyBoy {SUPPORTED_PYBOY}"
+            )
+        return structure.from_address(id(item))
+
+    def check_against(self, state: PyBoyState) -> None:
+        """Raise :class:`StructLayoutError` unless a save state says the same.
+
+        ``state`` must have been saved from this instance with no frame run since.
+        """
+        expected = state.ints
+        for name, value in self.ints().items():
+            if name in expected and expected[name] != value:
+                raise StructLayoutError(
+                    f"PyBoy's save state has {name} = {expected[name]}, its memory {value}"
+                )
+        for name, view in self.arrays().items():
+            if name in state.arrays and not np.array_equal(state.arrays[name], view):
+                raise StructLayoutError(f"PyBoy's save state and its memory differ in {name}")
+
+    def arrays(self) -> dict[str, NDArray[np.uint8]]:
+        """Every memory by its field name (live views)."""
+        return {
+            "vram": self.vram,
+            "wram": self.wram,
+            "oam": self.oam,
+            "hram": self.hram,
+            "unusable": self.unusable,
+            "cart_ram": self.cart_ram,
+            "wave_ram": self.wave_ram,
+            "line_parameters": self.line_parameters,
+        }
+
+    def ints(self) -> dict[str, int]:
+        """Every scalar by its field name; see :mod:`emurust.verify.fields`."""
+        cpu, lcd, timer, serial = self.cpu, self.lcd, self.timer, self.serial
+        mb, cartridge, sound = self.mb, self.cartridge, self.sound
+        values = {
+            "a": cpu.A & 0xFF,
+            "f": cpu.F & 0xFF,
+            "b": cpu.B & 0xFF,
+            "c": cpu.C & 0xFF,
+            "d": cpu.D & 0xFF,
+            "e": cpu.E & 0xFF,
+            "hl": cpu.HL,
+            "sp": cpu.SP,
+            "pc": cpu.PC,
+            "cycles": cpu.cycles,
+            "ime": int(cpu.interrupt_master_enable != 0),
+            "ei_delay": cpu.interrupt_enable_delay,
+            "halted": int(cpu.halted != 0),
+            "halted_during_ei": int(cpu.halted_during_ei != 0),
+            "ie": cpu.interrupts_enabled_register,
+            "if": cpu.interrupts_flag_register & 0x1F,
+            "boot_rom_mapped": int(mb.bootrom_enabled != 0),
+            "joyp": self.ram.io_ports[0],
+            "joypad_directions": self.interaction.directional & 0x0F,
+            "joypad_buttons": self.interaction.standard & 0x0F,
+            "dma_active": int(mb.oam_dma_active != 0),
+            "dma_source": mb.oam_dma_source,
+            "dma_index": mb.oam_dma_index,
+            "dma_start_cycle": mb.oam_dma_start_cycle,
+            "lcdc": self.lcdc.value,
+            "stat": self.stat.value,
+            "stat_line": int(self.stat._irq_line != 0),
+            "ly": lcd.LY,
+            "lyc": lcd.LYC,
+            "scy": lcd.SCY,
+            "scx": lcd.SCX,
+            "wy": lcd.WY,
+            "wx": lcd.WX,
+            "bgp": self.bgp.value,
+            "obp0": self.obp0.value,
+            "obp1": self.obp1.value,
+            "lcd_clock": lcd.clock,
+            "lcd_target": lcd.clock_target,
+            "lcd_last_cycle": lcd.last_cycles,
+            "lcd_next_mode": lcd.next_stat_mode,
+            "lcd_transition": lcd.stat_transition,
+            "lcd_first_frame": int(lcd.first_frame != 0),
+            "lcd_restart_pending": int(lcd.reset != 0),
+            "lcd_stat_mode_hidden": int(lcd.stat_mode_override != 0),
+            "lcd_lyc_written_while_off": int(lcd.lyc_changed_while_disabled != 0),
+            "wy_latch": int(self.renderer.wy_activated_frame != 0),
+            "window_line": self.renderer.ly_window,
+            "div_counter": timer.DIV_counter,
+            "div": timer.DIV,
+            "tima": timer.TIMA,
+            "tma": timer.TMA,
+            "tac": timer.TAC,
+            "tima_counter": timer.TIMA_counter,
+            "tima_reload": timer.tima_reload_state,
+            "timer_last_cycle": timer.last_cycles,
+            "sc": serial.SC,
+            "serial_clock": serial.clock,
+            "serial_target": serial.clock_target,
+            "serial_last_cycle": serial.last_cycles,
+            "serial_enabled": int(serial.transfer_enabled != 0),
+            "serial_internal": int(serial.internal_clock != 0),
+            "rom_bank": cartridge.rombank_selected,
+            "rom_bank_low": cartridge.rombank_selected_low,
+            "ram_bank": cartridge.rambank_selected,
+            "ram_enabled": int(cartridge.rambank_enabled != 0),
+            "banking_mode": cartridge.memorymodel,
+            "sound_power": int(sound.poweron != 0),
+            "sound_cycles": sound.cycles,
+            "sound_next_step": int(sound.cycles_target_512Hz),
+            "sound_skip": sound.div_apu_counter,
+            "sound_step": sound.div_apu,
+            "sound_div_write_flag": int(sound.apu_poweron_after_div_write != 0),
+            "nr50": sound.NR50,
+            "nr51": (
+                sound.noise_left
+                | sound.wave_left
+                | sound.tone_left
+                | sound.sweep_left
+                | sound.noise_right
+                | sound.wave_right
+                | sound.tone_right
+                | sound.sweep_right
+            ),
+        }
+        for prefix, tone in (("ch1", self.sweep), ("ch2", self.tone)):
+            values.update(
+                {
+                    f"{prefix}_on": int(tone.enable != 0),
+                    f"{prefix}_duty": tone.wave_duty,
+                    f"{prefix}_length": tone.lengthtimer,
+                    f"{prefix}_length_enable": tone.length_enable,
+                    f"{prefix}_period_value": tone.sound_period,
+                    f"{prefix}_timer": tone.periodtimer,
+                    f"{prefix}_position": tone.waveframe,
+                    f"{prefix}_volume": tone.volume,
+                    f"{prefix}_envelope_timer": tone.envelopetimer,
+                }
+            )
+        sweep, wave, noise = self.sweep, self.wave, self.noise
+        values.update(
+            {
+                "ch1_sweep_pace": sweep.sweep_pace,
+                "ch1_sweep_direction": sweep.sweep_direction,
+                "ch1_sweep_shift": sweep.sweep_magnitude,
+                "ch1_sweep_timer": sweep.sweeptimer,
+                "ch1_sweep_check": sweep.sweepchecktimer,
+                "ch1_sweep_negated": int(sweep.sweep_negate_used != 0),
+                "ch1_sweep_enabled": int(sweep.sweepenable != 0),
+                "ch1_sweep_shadow": sweep.shadow,
+                "ch3_on": int(wave.enable != 0),
+                "ch3_dac": wave.dacpow,
+                "ch3_length": wave.lengthtimer,
+                "ch3_length_enable": wave.length_enable,
+                "ch3_period_value": wave.sound_period,
+                "ch3_timer": wave.periodtimer,
+                "ch3_position": wave.waveframe,
+                "ch3_accessible": int(wave.wave_access != 0),
+                "ch4_on": int(noise.enable != 0),
+                "ch4_length": noise.lengthtimer,
+                "ch4_length_enable": noise.length_enable,
+                "ch4_volume": noise.volume,
+                "ch4_envelope_timer": noise.envelopetimer,
+                "ch4_lfsr": noise.shiftregister,
+            }
+        )
+        if self.mbc1 is not None:
+            values["mbc1_bank1"] = self.mbc1.bank_select_register1
+            values["mbc1_bank2"] = self.mbc1.bank_select_register2
+        if self.rtc is not None:
+            rtc = self.rtc
+            values.update(
+                {
+                    "rtc_seconds": rtc.seconds,
+                    "rtc_minutes": rtc.minutes,
+                    "rtc_hours": rtc.hours,
+                    "rtc_day_low": rtc.day_low,
+                    "rtc_day_high": rtc.day_high & 1,
+                    "rtc_halt": rtc.halt,
+                    "rtc_carry": rtc.day_carry,
+                    "rtc_cycles": rtc.rtc_cycles,
+                    "rtc_last_cycle": rtc.last_cycles,
+                    "rtc_latch_armed": int(rtc.latch_enabled != 0),
+                    "rtc_latched_seconds": rtc.sec_latch,
+                    "rtc_latched_minutes": rtc.min_latch,
+                    "rtc_latched_hours": rtc.hour_latch,
+                    "rtc_latched_day_low": rtc.day_latch_low,
+                    "rtc_latched_day_high": rtc.day_latch_high,
+                }
+            )
+        return values
+
+
+def attach(pyboy: Any, version: str) -> PyBoyStructs:
+    """Map a live PyBoy instance.
+
+    Raises:
+        StructLayoutError: another PyBoy version, or a layout that does not fit.
+    """
+    if version != SUPPORTED_PYBOY:
+        raise StructLayoutError(
+            f"live views know the layout of PyBoy {SUPPORTED_PYBOY}, this one is {version}"
+        )
+    return PyBoyStructs(pyboy)
