@@ -5,17 +5,30 @@
 //! watched RAM straight into the caller's buffers.
 
 mod episode;
+mod episode_state;
 mod error;
+mod expression;
 mod layout;
+mod machine;
+mod observation;
 mod options;
+mod random;
+mod reader;
+mod screen;
+mod spec;
 mod start;
 mod symbols;
 mod task;
+mod variable;
+mod visits;
+mod world;
 
 pub use episode::{Episode, StepResult};
 pub use error::TaskError;
 pub use layout::{DType, InfoField, InfoKind, ObsField, ObsSpace, WatchField};
+pub use machine::{Area, Machine, Memory};
 pub use options::{ObservationKind, Resolution, TaskOptions, Watch};
+pub use random::{derive_seed, Random};
 pub use start::StartState;
 pub use symbols::Symbols;
 pub use task::Task;

@@ -65,7 +65,7 @@ pub enum Watch {
     },
 }
 
-/// Changes to a task. `None` and empty lists leave what the file says.
+/// Changes to a task. `None` leaves what the file says, and so do weights that are not named.
 #[derive(Debug, Clone, Default)]
 pub struct TaskOptions {
     /// Observation kind.
@@ -84,8 +84,10 @@ pub struct TaskOptions {
     pub reward_scale: Option<f64>,
     /// Steps until truncation; 0: never.
     pub max_steps: Option<u64>,
-    /// RAM to hand out each step; replaces the file's list unless empty.
-    pub watch: Vec<Watch>,
-    /// Where each map lies in the world: (map number, column, row).
-    pub map_offsets: Vec<(u8, i32, i32)>,
+    /// RAM to hand out each step, instead of the file's list.
+    pub watch: Option<Vec<Watch>>,
+    /// Where each map lies in the world, instead of the file's list: (map number, column, row).
+    pub map_offsets: Option<Vec<(u8, i32, i32)>>,
+    /// Draw the last frame of each step even when the observation does not show it.
+    pub render: Option<bool>,
 }
