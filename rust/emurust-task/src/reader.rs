@@ -214,7 +214,12 @@ impl<'s> Table<'s> {
     }
 
     pub(crate) fn error(&self, message: impl Into<String>) -> TaskError {
-        self.source.error(self.at, &self.path, message)
+        let path = if self.path.is_empty() {
+            "file"
+        } else {
+            &self.path
+        };
+        self.source.error(self.at, path, message)
     }
 
     pub(crate) fn take(&self, key: &str) -> Option<Node<'s>> {
