@@ -1,27 +1,45 @@
-//! The machine as its users see it. (Interface first; the body follows.)
-#![allow(missing_docs, clippy::todo, unused_variables, dead_code, clippy::must_use_candidate)]
+//! The machine as its users see it.
 
 use std::sync::Arc;
 
+use thiserror::Error;
+
+use crate::boot::BootRom;
+use crate::cpu::registers::Registers;
+use crate::input::{Event, InputQueue};
+use crate::interrupts::Interrupts;
+use crate::joypad::Button;
+use crate::machine::Machine;
 use crate::rom::Rom;
+use crate::savestate::{
+    checksum, Reader, StateError, Writer, CHECKSUM_LEN, HEADER_LEN, MAGIC, VERSION,
+};
 
-pub const SCREEN_WIDTH: usize = 160;
-pub const SCREEN_HEIGHT: usize = 144;
-/// Value of a screen cell that nothing has been drawn to since power-on.
-pub const UNDRAWN_SHADE: u8 = 4;
+/// Flag in a state's header: the machine has sound.
+const FLAG_SOUND: u32 = 1;
 
+/// Which console to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Model {
+    /// The original Game Boy.
     Dmg,
+    /// The Game Boy Color (not available yet).
     Cgb,
 }
 
+/// What a machine is made with.
 #[derive(Debug, Clone)]
 pub struct Options {
+    /// Which console to be.
     pub model: Model,
+    /// Emulate the sound unit. Without it its registers read 0, as in PyBoy
+    /// with `sound_emulated=False`.
     pub sound: bool,
+    /// Run this program from power-on. Without one the machine starts where
+    /// PyBoy's own boot program hands over, with VRAM zero.
     pub boot_rom: Option<Arc<BootRom>>,
-    /// Run every slice that PyBoy runs (the reference twin of the fast path).
+    /// Run every slice that PyBoy runs. Slower, with the same results: the twin
+    /// against which the fast path is tested.
     pub exact_slices: bool,
 }
 
@@ -36,119 +54,427 @@ impl Default for Options {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BootRom {
-    bytes: [u8; 256],
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BootRomError {
-    #[error("a DMG boot ROM has exactly 256 bytes, this one has {len}")]
-    BadLength { len: usize },
-}
-
-impl BootRom {
-    pub fn from_bytes(image: &[u8]) -> Result<Arc<Self>, BootRomError> {
-        let bytes = image
-            .try_into()
-            .map_err(|_| BootRomError::BadLength { len: image.len() })?;
-        Ok(Arc::new(Self { bytes }))
-    }
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-}
-
-/// PyBoy's order (its `WindowEvent` numbers).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Button {
-    Up,
-    Down,
-    Right,
-    Left,
-    A,
-    B,
-    Select,
-    Start,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Registers {
-    pub a: u8,
-    pub f: u8,
-    pub b: u8,
-    pub c: u8,
-    pub d: u8,
-    pub e: u8,
-    pub hl: u16,
-    pub sp: u16,
-    pub pc: u16,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// Why a machine cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CoreError {
-    #[error("Game Boy Color emulation is not available yet; use the DMG model")]
+    /// The model is not implemented.
+    #[error("Game Boy Color emulation is not available yet; use the original Game Boy (DMG)")]
     ModelUnavailable,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum StateError {
-    #[error("not an EmuRust state (it does not start with the state signature)")]
-    BadMagic,
-    #[error("the state has format version {found}, this build reads version {supported}")]
-    BadVersion { found: u32, supported: u32 },
-    #[error("the state has {found} bytes, expected {expected}; it is truncated or damaged")]
-    BadLength { found: usize, expected: usize },
-    #[error("the state's checksum does not match; it is damaged")]
-    BadChecksum,
-    #[error("the state was saved with another cartridge ({found:016x}, this one is {expected:016x})")]
-    OtherRom { found: u64, expected: u64 },
-    #[error("the state's field {field} has the impossible value {value}")]
-    BadField { field: &'static str, value: u64 },
-    #[error("the state was saved with sound {saved}, this machine has sound {here}")]
-    OtherSound { saved: &'static str, here: &'static str },
-}
-
+/// One Game Boy with a cartridge in it.
 #[derive(Debug, Clone)]
 pub struct GameBoy {
     rom: Arc<Rom>,
+    machine: Box<Machine>,
+    input: InputQueue,
+    frame_count: u64,
 }
 
 impl GameBoy {
-    pub fn new(rom: Arc<Rom>, options: Options) -> Result<Self, CoreError> { todo!() }
-    pub fn rom(&self) -> &Arc<Rom> { &self.rom }
-    pub fn run_frame(&mut self, render: bool, sample_sound: bool) { todo!() }
-    pub fn tick(&mut self, count: u32, render: bool, sample_sound: bool) { todo!() }
-    pub fn cycles(&self) -> u64 { todo!() }
-    pub fn frame_count(&self) -> u64 { todo!() }
-    pub fn queue_press(&mut self, button: Button) { todo!() }
-    pub fn queue_release(&mut self, button: Button) { todo!() }
-    pub fn queue_press_delayed(&mut self, button: Button, frames: u32) { todo!() }
-    pub fn queue_release_delayed(&mut self, button: Button, frames: u32) { todo!() }
-    pub fn set_buttons(&mut self, pressed_mask: u8) { todo!() }
-    pub fn registers(&self) -> Registers { todo!() }
-    pub fn set_registers(&mut self, registers: Registers) { todo!() }
-    pub fn ime(&self) -> bool { todo!() }
-    pub fn is_halted(&self) -> bool { todo!() }
-    pub fn is_locked(&self) -> bool { todo!() }
-    pub fn read(&mut self, addr: u16) -> u8 { todo!() }
-    pub fn write(&mut self, addr: u16, value: u8) { todo!() }
-    pub fn peek(&self, addr: u16) -> u8 { todo!() }
-    pub fn wram(&self) -> &[u8] { todo!() }
-    pub fn wram_mut(&mut self) -> &mut [u8] { todo!() }
-    pub fn vram(&self) -> &[u8] { todo!() }
-    pub fn vram_mut(&mut self) -> &mut [u8] { todo!() }
-    pub fn oam(&self) -> &[u8] { todo!() }
-    pub fn oam_mut(&mut self) -> &mut [u8] { todo!() }
-    pub fn hram(&self) -> &[u8] { todo!() }
-    pub fn hram_mut(&mut self) -> &mut [u8] { todo!() }
-    pub fn cart_ram(&self) -> &[u8] { todo!() }
-    pub fn cart_ram_mut(&mut self) -> &mut [u8] { todo!() }
-    pub fn shades(&self) -> &[u8] { todo!() }
-    pub fn state_len(&self) -> usize { todo!() }
-    pub fn save_state(&self) -> Vec<u8> { todo!() }
-    pub fn save_state_into(&self, out: &mut [u8]) { todo!() }
-    pub fn load_state(&mut self, state: &[u8]) -> Result<(), StateError> { todo!() }
-    pub fn copy_from(&mut self, other: &GameBoy) -> Result<(), StateError> { todo!() }
+    /// Puts a cartridge into a console and switches it on.
+    ///
+    /// # Errors
+    /// [`CoreError`] if the options ask for something that does not exist.
+    pub fn new(rom: Arc<Rom>, options: Options) -> Result<Self, CoreError> {
+        if options.model == Model::Cgb {
+            return Err(CoreError::ModelUnavailable);
+        }
+        let mut machine = match &options.boot_rom {
+            Some(boot_rom) => Machine::at_power_on(&rom, options.sound, boot_rom.bytes()),
+            None => Machine::at_hand_over(&rom, options.sound),
+        };
+        machine.always_exact = options.exact_slices;
+        Ok(Self {
+            rom,
+            machine,
+            input: InputQueue::default(),
+            frame_count: 0,
+        })
+    }
+
+    /// The cartridge.
+    #[must_use]
+    pub fn rom(&self) -> &Arc<Rom> {
+        &self.rom
+    }
+
+    /// Replaces bytes of the cartridge image of this machine only.
+    ///
+    /// Nothing happens outside of the image. Saved states do not hold the change.
+    pub fn patch_rom(&mut self, offset: usize, bytes: &[u8]) {
+        Arc::make_mut(&mut self.rom).patch(offset, bytes);
+    }
+
+    /// Whether the sound unit is emulated.
+    #[must_use]
+    pub fn has_sound(&self) -> bool {
+        self.machine.apu.enabled
+    }
+
+    // Time.
+
+    /// Runs one frame as PyBoy delimits it: to the end of line 153, or to the LCD
+    /// being switched, or 70,224 cycles while it is off. Queued input is not looked at.
+    pub fn run_frame(&mut self, render: bool, sample_sound: bool) {
+        self.machine
+            .run_frame(self.rom.padded(), render, sample_sound);
+    }
+
+    /// Runs `count` frames with their queued input; only the last one is
+    /// rendered and sampled. As PyBoy's `tick`.
+    pub fn tick(&mut self, count: u32, render: bool, sample_sound: bool) {
+        for left in (0..count).rev() {
+            let machine = &mut self.machine;
+            self.input.apply_all(|event| apply_event(machine, event));
+            self.run_frame(render && left == 0, sample_sound && left == 0);
+            self.frame_count += 1;
+            self.input.release_due(self.frame_count);
+        }
+    }
+
+    /// T-cycles since power-on (4,194,304 per emulated second).
+    #[must_use]
+    pub fn cycles(&self) -> u64 {
+        self.machine.cycles
+    }
+
+    /// Frames run by [`GameBoy::tick`] since this object was made.
+    #[must_use]
+    pub fn frame_count(&self) -> u64 {
+        self.frame_count
+    }
+
+    // Input.
+
+    /// The key goes down at the start of the next frame.
+    pub fn queue_press(&mut self, button: Button) {
+        self.input.push(Event {
+            button,
+            pressed: true,
+        });
+    }
+
+    /// The key goes up at the start of the next frame.
+    pub fn queue_release(&mut self, button: Button) {
+        self.input.push(Event {
+            button,
+            pressed: false,
+        });
+    }
+
+    /// The key goes down at the start of the frame after `frames` more frames.
+    pub fn queue_press_delayed(&mut self, button: Button, frames: u32) {
+        self.queue_delayed(button, true, frames);
+    }
+
+    /// The key goes up at the start of the frame after `frames` more frames.
+    pub fn queue_release_delayed(&mut self, button: Button, frames: u32) {
+        self.queue_delayed(button, false, frames);
+    }
+
+    fn queue_delayed(&mut self, button: Button, pressed: bool, frames: u32) {
+        let event = Event { button, pressed };
+        if frames == 0 {
+            self.input.push(event);
+        } else {
+            let due = self.frame_count + u64::from(frames);
+            self.input.push_delayed(event, due);
+        }
+    }
+
+    /// Holds exactly the buttons of `pressed` from now on; bit `i` is button `i`.
+    pub fn set_buttons(&mut self, pressed: u8) {
+        for button in Button::ALL {
+            let wanted = pressed >> button as u8 & 1 != 0;
+            if wanted != self.machine.joypad.is_pressed(button) {
+                let event = Event {
+                    button,
+                    pressed: wanted,
+                };
+                apply_event(&mut self.machine, event);
+            }
+        }
+    }
+
+    // Inspection.
+
+    /// The CPU's registers.
+    #[must_use]
+    pub fn registers(&self) -> Registers {
+        self.machine.cpu.registers()
+    }
+
+    /// Sets the CPU's registers. The low nibble of F does not exist.
+    pub fn set_registers(&mut self, registers: Registers) {
+        self.machine.cpu.set_registers(registers);
+    }
+
+    /// Interrupt master enable.
+    #[must_use]
+    pub fn ime(&self) -> bool {
+        self.machine.cpu.ime
+    }
+
+    /// The CPU waits in HALT.
+    #[must_use]
+    pub fn is_halted(&self) -> bool {
+        self.machine.cpu.halted
+    }
+
+    /// The CPU executed an illegal opcode and does nothing more.
+    #[must_use]
+    pub fn is_locked(&self) -> bool {
+        self.machine.cpu.locked
+    }
+
+    /// Reads the bus as the CPU would now, side effects included. As `memory[addr]` in PyBoy.
+    pub fn read(&mut self, addr: u16) -> u8 {
+        self.machine.read_bus(self.rom.padded(), addr, 0, 0)
+    }
+
+    /// Writes the bus as the CPU would now. As `memory[addr] = value` in PyBoy.
+    pub fn write(&mut self, addr: u16, value: u8) {
+        self.machine.touched = true;
+        self.machine.write_bus(self.rom.padded(), addr, value, 0, 0);
+    }
+
+    /// Reads the bus without any effect on the machine.
+    #[must_use]
+    pub fn peek(&self, addr: u16) -> u8 {
+        self.machine.peek(self.rom.padded(), addr)
+    }
+
+    /// Work RAM, C000-DFFF.
+    #[must_use]
+    pub fn wram(&self) -> &[u8] {
+        &self.machine.wram
+    }
+
+    /// Work RAM, C000-DFFF.
+    pub fn wram_mut(&mut self) -> &mut [u8] {
+        &mut self.machine.wram
+    }
+
+    /// Video RAM, 8000-9FFF.
+    #[must_use]
+    pub fn vram(&self) -> &[u8] {
+        &self.machine.ppu.vram
+    }
+
+    /// Video RAM, 8000-9FFF.
+    pub fn vram_mut(&mut self) -> &mut [u8] {
+        &mut self.machine.ppu.vram
+    }
+
+    /// Sprite attributes, FE00-FE9F.
+    #[must_use]
+    pub fn oam(&self) -> &[u8] {
+        &self.machine.ppu.oam
+    }
+
+    /// Sprite attributes, FE00-FE9F.
+    pub fn oam_mut(&mut self) -> &mut [u8] {
+        &mut self.machine.ppu.oam
+    }
+
+    /// High RAM, FF80-FFFE.
+    #[must_use]
+    pub fn hram(&self) -> &[u8] {
+        &self.machine.hram
+    }
+
+    /// High RAM, FF80-FFFE.
+    pub fn hram_mut(&mut self) -> &mut [u8] {
+        &mut self.machine.hram
+    }
+
+    /// All banks of cartridge RAM, one after another.
+    #[must_use]
+    pub fn cart_ram(&self) -> &[u8] {
+        &self.machine.cartridge.ram
+    }
+
+    /// All banks of cartridge RAM, one after another.
+    pub fn cart_ram_mut(&mut self) -> &mut [u8] {
+        &mut self.machine.cartridge.ram
+    }
+
+    /// ROM bank selected at 4000.
+    #[must_use]
+    pub fn rom_bank(&self) -> u16 {
+        self.machine.cartridge.rom_bank
+    }
+
+    /// The last picture: 144 rows of 160 shades, 0 (lightest) to 3 after the
+    /// palettes; [`crate::UNDRAWN_SHADE`] before anything was drawn.
+    #[must_use]
+    pub fn shades(&self) -> &[u8] {
+        &self.machine.ppu.shades
+    }
+
+    /// SCX, SCY, WX, WY and the tile data bit of LCDC for each of the 144 lines, as they were drawn.
+    #[must_use]
+    pub fn line_parameters(&self) -> &[[u8; 5]] {
+        &self.machine.ppu.line_parameters
+    }
+
+    /// Stereo samples of the last sampled frame, interleaved, 48 kHz, 0 to 127.
+    #[must_use]
+    pub fn sound_samples(&self) -> &[i8] {
+        self.machine.apu.samples()
+    }
+
+    /// Internal values by name, for comparison with a reference.
+    #[must_use]
+    pub fn internals(&self) -> Vec<(&'static str, u64)> {
+        self.machine.internals()
+    }
+
+    // Saved states.
+
+    /// Length of this machine's saved states in bytes.
+    #[must_use]
+    pub fn state_len(&self) -> usize {
+        let mut counter = Writer::counting();
+        self.machine.save(&mut counter);
+        HEADER_LEN + counter.len() + CHECKSUM_LEN
+    }
+
+    /// The complete state, to be loaded into any machine with the same ROM and
+    /// sound setting. Queued input and the frame count are not part of it.
+    #[must_use]
+    pub fn save_state(&self) -> Vec<u8> {
+        let mut state = vec![0; self.state_len()];
+        self.write_state(&mut state);
+        state
+    }
+
+    /// Writes the state to the front of `out`; the number of bytes written.
+    ///
+    /// # Errors
+    /// [`StateError::BadLength`] if `out` is shorter than [`GameBoy::state_len`].
+    pub fn save_state_into(&self, out: &mut [u8]) -> Result<usize, StateError> {
+        let expected = self.state_len();
+        let found = out.len();
+        let target = out
+            .get_mut(..expected)
+            .ok_or(StateError::BadLength { found, expected })?;
+        self.write_state(target);
+        Ok(expected)
+    }
+
+    fn write_state(&self, out: &mut [u8]) {
+        let body_end = out.len() - CHECKSUM_LEN;
+        let mut writer = Writer::new(out);
+        writer.bytes(&MAGIC);
+        writer.bytes(&VERSION.to_le_bytes());
+        writer.bytes(&self.state_flags().to_le_bytes());
+        writer.bytes(&self.rom.fingerprint().to_le_bytes());
+        self.machine.save(&mut writer);
+        let sum = checksum(&out[..body_end]);
+        out[body_end..].copy_from_slice(&sum.to_le_bytes());
+    }
+
+    fn state_flags(&self) -> u32 {
+        if self.has_sound() {
+            FLAG_SOUND
+        } else {
+            0
+        }
+    }
+
+    /// Continues from a saved state.
+    ///
+    /// # Errors
+    /// [`StateError`] says why the state cannot be used; the machine is then unchanged.
+    pub fn load_state(&mut self, state: &[u8]) -> Result<(), StateError> {
+        let body = self.check_state(state)?;
+        let mut loaded = self.machine.clone();
+        let mut reader = Reader::new(body);
+        loaded
+            .load(&mut reader)
+            .map_err(|_| StateError::BadLength {
+                found: state.len(),
+                expected: self.state_len(),
+            })?;
+        loaded.validate_loaded()?;
+        // In place: views of the memories stay valid.
+        self.machine.clone_from_machine(&loaded);
+        Ok(())
+    }
+
+    fn check_state<'a>(&self, state: &'a [u8]) -> Result<&'a [u8], StateError> {
+        let found = state.len();
+        let expected = self.state_len();
+        let bad_length = StateError::BadLength { found, expected };
+        if !state.starts_with(&MAGIC) {
+            return Err(StateError::BadMagic);
+        }
+        let Some((header, rest)) = state[MAGIC.len()..].split_first_chunk::<16>() else {
+            return Err(bad_length);
+        };
+        let [v0, v1, v2, v3, f0, f1, f2, f3, rom @ ..] = *header;
+        let version = u32::from_le_bytes([v0, v1, v2, v3]);
+        if version != VERSION {
+            return Err(StateError::BadVersion {
+                found: version,
+                supported: VERSION,
+            });
+        }
+        let fingerprint = u64::from_le_bytes(rom);
+        if fingerprint != self.rom.fingerprint() {
+            return Err(StateError::OtherRom {
+                found: fingerprint,
+                expected: self.rom.fingerprint(),
+            });
+        }
+        let Some((body, sum)) = rest.split_last_chunk::<CHECKSUM_LEN>() else {
+            return Err(bad_length);
+        };
+        if found != expected {
+            return Err(bad_length);
+        }
+        if u64::from_le_bytes(*sum) != checksum(&state[..found - CHECKSUM_LEN]) {
+            return Err(StateError::BadChecksum);
+        }
+        let saved = u32::from_le_bytes([f0, f1, f2, f3]) & FLAG_SOUND != 0;
+        if saved != self.has_sound() {
+            return Err(StateError::OtherSound {
+                saved,
+                here: self.has_sound(),
+            });
+        }
+        Ok(body)
+    }
+
+    /// Becomes a copy of another machine with the same ROM, in microseconds.
+    /// Frame count and queued input stay.
+    ///
+    /// # Errors
+    /// [`StateError`] if the other machine has another ROM or sound setting.
+    pub fn copy_from(&mut self, other: &GameBoy) -> Result<(), StateError> {
+        if self.rom.fingerprint() != other.rom.fingerprint() {
+            return Err(StateError::OtherRom {
+                found: other.rom.fingerprint(),
+                expected: self.rom.fingerprint(),
+            });
+        }
+        if self.has_sound() != other.has_sound() {
+            return Err(StateError::OtherSound {
+                saved: other.has_sound(),
+                here: self.has_sound(),
+            });
+        }
+        self.machine.clone_from_machine(&other.machine);
+        Ok(())
+    }
+}
+
+fn apply_event(machine: &mut Machine, event: Event) {
+    if !event.pressed {
+        machine.joypad.release(event.button);
+    } else if machine.joypad.press(event.button) {
+        machine.interrupts.request(Interrupts::JOYPAD);
+    }
 }

@@ -3,11 +3,28 @@
 //! The machine of PyBoy 2.8.1, bit for bit: same inputs, same memory, registers,
 //! cycle count and frames. No Python, no threads, no files.
 
+mod apu;
+mod boot;
+mod bus;
+mod cartridge;
+mod cpu;
+mod dma;
 mod gameboy;
+mod input;
+mod interrupts;
+mod joypad;
+mod machine;
+mod ppu;
 mod rom;
+mod savestate;
+mod scheduler;
+mod serial;
+mod timer;
 
-pub use gameboy::{
-    BootRom, BootRomError, Button, CoreError, GameBoy, Model, Options, Registers, StateError,
-    SCREEN_HEIGHT, SCREEN_WIDTH, UNDRAWN_SHADE,
-};
+pub use boot::{BootRom, BootRomError};
+pub use cpu::registers::Registers;
+pub use gameboy::{CoreError, GameBoy, Model, Options};
+pub use joypad::Button;
+pub use ppu::{SCREEN_HEIGHT, SCREEN_WIDTH, UNDRAWN_SHADE};
 pub use rom::{Header, Mapper, Rom, RomError, RAM_BANK_SIZE, ROM_BANK_SIZE};
+pub use savestate::StateError;

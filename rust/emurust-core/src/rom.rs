@@ -51,7 +51,9 @@ pub enum RomError {
         name: &'static str,
     },
     /// The RAM size byte at 0149 has no meaning.
-    #[error("RAM size code 0x{code:02X} at 0x0149 is not one of 0x00 to 0x05; the header is wrong")]
+    #[error(
+        "RAM size code 0x{code:02X} at 0x0149 is not one of 0x00 to 0x05; the header is wrong"
+    )]
     BadRamSize {
         /// The byte at 0149.
         code: u8,
@@ -181,6 +183,16 @@ impl Rom {
     #[must_use]
     pub fn padded(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// Overwrites bytes of the image; what lies outside of it is ignored. The
+    /// fingerprint stays that of the original.
+    pub(crate) fn patch(&mut self, offset: usize, bytes: &[u8]) {
+        let len = self.image().len();
+        let end = offset.saturating_add(bytes.len()).min(len);
+        if offset < end {
+            self.bytes[offset..end].copy_from_slice(&bytes[..end - offset]);
+        }
     }
 
     /// A 64-bit hash of the image, by which a saved state recognises its cartridge.

@@ -1,0 +1,551 @@
+//! The sound unit (Pan Docs: Audio), as far as PyBoy has it.
+//!
+//! Time is accounted in *chunks* that end at every catch-up, sequencer edge and
+//! sample, because a DMG program can tell where the last chunk began: wave RAM
+//! is readable only in the cycle in which channel 3 fetched. For the same
+//! reason a machine with sound runs every slice that PyBoy runs.
+
+mod noise;
+mod pulse;
+mod wave;
+
+use crate::savestate::{state_fields, StateError};
+use noise::Noise;
+use pulse::Pulse;
+use wave::Wave;
+
+const SEQUENCER_T_CYCLES: f64 = 8192.0;
+const CLOCK_HZ: f64 = 4_194_304.0;
+const SAMPLE_HZ: f64 = 48_000.0;
+const T_CYCLES_PER_SAMPLE: f64 = CLOCK_HZ / SAMPLE_HZ;
+/// Samples a frame can yield, one more than fit evenly.
+const MAX_SAMPLES: usize = 805;
+
+/// DIV bit whose falling edge drives the sequencer.
+const DIV_EDGE_BIT: u8 = 1 << 4;
+/// Cycles between two of those edges.
+const DIV_EDGE_PERIOD: u16 = 0x2000;
+
+const POWER: u8 = 1 << 7;
+
+/// Registers by their offset from FF10.
+mod register {
+    pub(super) const NR14: u8 = 0x04;
+    pub(super) const NR50: u8 = 0x14;
+    pub(super) const NR51: u8 = 0x15;
+    pub(super) const NR52: u8 = 0x16;
+    pub(super) const WAVE_RAM: u8 = 0x20;
+}
+
+/// What a sequencer edge after a power-on in an unlucky DIV phase does.
+mod skip {
+    pub(super) const NONE: u8 = 0;
+    /// The step after the skipped edge keeps its number.
+    pub(super) const SKIPPED: u8 = 1;
+    /// The next edge is skipped.
+    pub(super) const ARMED: u8 = 2;
+    pub(super) const DONE: u8 = 3;
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Apu {
+    pub(crate) enabled: bool,
+    powered: bool,
+    /// Cycles of sound so far.
+    cycles: u64,
+    synced_to: u64,
+    /// Time of the next sequencer edge and of the next sample, in sound cycles.
+    next_edge: f64,
+    next_sample: f64,
+    sequencer_step: u64,
+    edge_skip: u8,
+    /// DIV was written while its edge bit was set, since the last trigger of channel 1.
+    div_reset_on_edge: bool,
+    /// NR50, NR51 as written.
+    volume: u8,
+    panning: u8,
+    channel1: Pulse,
+    channel2: Pulse,
+    channel3: Wave,
+    channel4: Noise,
+    /// Put samples into the buffer; off while nobody listens.
+    pub(crate) sampling: bool,
+    samples: [i8; MAX_SAMPLES * 2],
+    samples_len: usize,
+}
+
+state_fields!(Apu {
+    powered,
+    cycles,
+    synced_to,
+    next_edge,
+    next_sample,
+    sequencer_step,
+    edge_skip,
+    div_reset_on_edge,
+    volume,
+    panning,
+    channel1,
+    channel2,
+    channel3,
+    channel4
+});
+
+impl Apu {
+    pub(crate) fn new(enabled: bool) -> Self {
+        Self {
+            enabled,
+            powered: false,
+            cycles: 0,
+            synced_to: 0,
+            next_edge: SEQUENCER_T_CYCLES,
+            next_sample: T_CYCLES_PER_SAMPLE,
+            sequencer_step: 3,
+            edge_skip: skip::NONE,
+            div_reset_on_edge: false,
+            volume: 0,
+            panning: 0,
+            channel1: Pulse::default(),
+            channel2: Pulse::default(),
+            channel3: Wave::default(),
+            channel4: Noise::default(),
+            sampling: true,
+            samples: [0; MAX_SAMPLES * 2],
+            samples_len: 0,
+        }
+    }
+
+    /// The state that the boot program's two notes leave at cycle `now`.
+    pub(crate) fn at_hand_over(enabled: bool, now: u64) -> Self {
+        Self {
+            powered: true,
+            cycles: now,
+            synced_to: now,
+            next_edge: 4_508_632.0,
+            next_sample: 4_507_391.317_337_462,
+            sequencer_step: 513,
+            volume: 0x77,
+            panning: 0xF3,
+            channel1: Pulse::at_hand_over(),
+            channel2: Pulse::idle_at_hand_over(),
+            channel4: Noise::at_hand_over(),
+            ..Self::new(enabled)
+        }
+    }
+
+    pub(crate) fn synced_to(&self) -> u64 {
+        self.synced_to
+    }
+
+    /// Interleaved left and right samples of the last sampled frame, 48 kHz, 0 to 127.
+    pub(crate) fn samples(&self) -> &[i8] {
+        &self.samples[..self.samples_len]
+    }
+
+    pub(crate) fn clear_samples(&mut self) {
+        self.samples_len = 0;
+    }
+
+    /// The coordinator's view of the next sound event: an absolute count that
+    /// PyBoy uses as a distance, so that it matters in the first frame only.
+    pub(crate) fn published_distance(&self) -> u64 {
+        if self.enabled {
+            self.next_sample.min(self.next_edge).ceil() as u64
+        } else {
+            u64::MAX
+        }
+    }
+
+    /// Catches up to `now`.
+    pub(crate) fn sync(&mut self, now: u64) {
+        let mut left = now.wrapping_sub(self.synced_to);
+        self.synced_to = now;
+        if !self.enabled {
+            return;
+        }
+        self.channel3.begin_chunk();
+        while left > 0 {
+            let mut chunk = left;
+            if self.sampling {
+                chunk = chunk.min((self.next_sample.ceil() as u64).wrapping_sub(self.cycles));
+            }
+            chunk = chunk.min((self.next_edge.ceil() as u64).wrapping_sub(self.cycles));
+            if chunk == 0 && self.cycles as f64 >= self.next_edge {
+                self.run_due();
+                continue;
+            }
+            if self.powered {
+                self.channel1.advance(chunk);
+                self.channel1.advance_sweep_check(chunk);
+                self.channel2.advance(chunk);
+                self.channel3.advance(chunk);
+                self.channel4.advance(chunk);
+            }
+            self.cycles += chunk;
+            left -= chunk;
+            self.run_due();
+        }
+    }
+
+    fn run_due(&mut self) {
+        while self.cycles as f64 >= self.next_edge {
+            self.sequencer_edge();
+            self.next_edge += SEQUENCER_T_CYCLES;
+        }
+        while self.cycles as f64 >= self.next_sample {
+            if self.sampling {
+                self.sample();
+            }
+            self.next_sample += T_CYCLES_PER_SAMPLE;
+        }
+    }
+
+    fn sequencer_edge(&mut self) {
+        match self.edge_skip {
+            skip::ARMED => {
+                self.edge_skip = skip::SKIPPED;
+                return;
+            }
+            skip::SKIPPED => self.edge_skip = skip::DONE,
+            _ => self.sequencer_step += 1,
+        }
+        if !self.powered {
+            return;
+        }
+        let step = self.sequencer_step;
+        if step % 2 == 1 {
+            self.channel1.length.clock(&mut self.channel1.on);
+            self.channel2.length.clock(&mut self.channel2.on);
+            self.channel3.length.clock(&mut self.channel3.on);
+            self.channel4.length.clock(&mut self.channel4.on);
+        }
+        if step % 4 == 3 {
+            self.channel1.clock_sweep();
+        }
+        if step % 8 == 7 {
+            self.channel1.envelope.clock();
+            self.channel2.envelope.clock();
+            self.channel4.envelope.clock();
+        }
+    }
+
+    fn sample(&mut self) {
+        let levels = [
+            self.channel1.level(),
+            self.channel2.level(),
+            self.channel3.level(),
+            self.channel4.level(),
+        ];
+        let mix = |shift: u8| {
+            let selected = (0..4).filter(|channel| self.panning >> (shift + channel) & 1 != 0);
+            let sum: u8 = selected.map(|channel| levels[usize::from(channel)]).sum();
+            if self.powered {
+                sum.min(127) as i8
+            } else {
+                0
+            }
+        };
+        let pair = [mix(4), mix(0)];
+        if let Some(slot) = self.samples.get_mut(self.samples_len..self.samples_len + 2) {
+            slot.copy_from_slice(&pair);
+            self.samples_len += 2;
+        }
+    }
+
+    /// Reads FF10 + `offset`. The caller has synced.
+    pub(crate) fn read(&self, offset: u8) -> u8 {
+        if !self.enabled {
+            return 0;
+        }
+        match (offset, offset % 5) {
+            (0, _) => self.channel1.read_sweep(),
+            (0..=4, r) => self.channel1.read(r),
+            (5..=9, r) => self.channel2.read(r),
+            (10..=14, r) => self.channel3.read(r),
+            (15..=19, r) => self.channel4.read(r),
+            (register::NR50, _) => self.volume,
+            (register::NR51, _) => self.panning,
+            (register::NR52, _) => {
+                0x70 | if self.powered { POWER } else { 0 }
+                    | u8::from(self.channel1.on)
+                    | u8::from(self.channel2.on) << 1
+                    | u8::from(self.channel3.on) << 2
+                    | u8::from(self.channel4.on) << 3
+            }
+            (register::WAVE_RAM.., _) => self.channel3.read_ram(offset & 0xF),
+            _ => 0xFF,
+        }
+    }
+
+    /// Reads FF10 + `offset` as it would read between slices, when no fetch of
+    /// channel 3 is under way.
+    pub(crate) fn peek(&self, offset: u8) -> u8 {
+        match offset {
+            register::WAVE_RAM.. if self.enabled && self.channel3.on => 0xFF,
+            _ => self.read(offset),
+        }
+    }
+
+    /// Writes FF10 + `offset`. The caller has synced; `div_counter` is the
+    /// timer's as of its last catch-up.
+    pub(crate) fn write(&mut self, offset: u8, value: u8, div_counter: u16) {
+        if !self.enabled {
+            return;
+        }
+        match offset {
+            0..=19 => self.write_channel(offset / 5, offset % 5, value),
+            register::NR50 if self.powered => self.volume = value,
+            register::NR51 if self.powered => self.panning = value,
+            register::NR52 => self.write_power(value & POWER != 0, div_counter),
+            register::WAVE_RAM.. => self.channel3.write_ram(offset & 0xF, value),
+            _ => {}
+        }
+        if offset == register::NR14 {
+            self.div_reset_on_edge = false;
+        }
+    }
+
+    fn write_power(&mut self, on: bool, div_counter: u16) {
+        if !on {
+            self.power_off();
+            return;
+        }
+        let div = (div_counter >> 8) as u8;
+        if !self.powered {
+            self.edge_skip = if self.div_reset_on_edge && div & DIV_EDGE_BIT != 0 {
+                skip::ARMED
+            } else {
+                skip::NONE
+            };
+            self.powered = true;
+            self.sequencer_step = 0;
+            self.next_edge = self.cycles as f64 + SEQUENCER_T_CYCLES;
+        }
+        if self.edge_skip != skip::NONE {
+            // Even where power was on already.
+            self.sequencer_step = 1;
+            let to_edge = DIV_EDGE_PERIOD - (div_counter & (DIV_EDGE_PERIOD - 1));
+            self.next_edge = (self.cycles + u64::from(to_edge)) as f64;
+        }
+    }
+
+    /// Zeroes the registers; length counters and wave RAM survive on the DMG.
+    fn power_off(&mut self) {
+        let lengths = [
+            self.channel1.length.counter,
+            self.channel2.length.counter,
+            self.channel3.length.counter,
+            self.channel4.length.counter,
+        ];
+        for offset in 0..register::NR52 {
+            match offset {
+                0..=19 => self.write_channel(offset / 5, offset % 5, 0),
+                register::NR50 if self.powered => self.volume = 0,
+                _ if self.powered => self.panning = 0,
+                _ => {}
+            }
+        }
+        self.channel1.length.counter = lengths[0];
+        self.channel2.length.counter = lengths[1];
+        self.channel3.length.counter = lengths[2];
+        self.channel4.length.counter = lengths[3];
+        self.channel1.cancel_sweep_check();
+        self.powered = false;
+        self.edge_skip = skip::NONE;
+    }
+
+    fn write_channel(&mut self, channel: u8, reg: u8, value: u8) {
+        if !self.powered && reg != 1 {
+            return;
+        }
+        let powered = self.powered;
+        let odd_step = self.sequencer_step % 2 == 1;
+        let (length, on) = self.length_of(channel);
+        let (was_counting, old_counter) = (length.enabled, length.counter);
+        let clocked_early =
+            reg == 4 && odd_step && value & 0xC0 == 0xC0 && !was_counting && old_counter > 0;
+        if clocked_early {
+            length.enabled = true;
+            length.clock(on);
+            length.enabled = was_counting;
+        }
+        match channel {
+            0 if reg == 0 => self.channel1.write_sweep(value),
+            0 => self.channel1.write(reg, value, powered),
+            1 => self.channel2.write(reg, value, powered),
+            2 => self.channel3.write(reg, value),
+            _ => self.channel4.write(reg, value),
+        }
+        if reg == 4 && odd_step {
+            let clocks_late = if clocked_early {
+                old_counter == 1 && value & 0x80 != 0
+            } else {
+                value & 0x40 != 0 && (!was_counting || old_counter == 0)
+            };
+            if clocks_late {
+                let (length, on) = self.length_of(channel);
+                length.clock(on);
+            }
+        }
+    }
+
+    fn length_of(&mut self, channel: u8) -> (&mut Length, &mut bool) {
+        match channel {
+            0 => (&mut self.channel1.length, &mut self.channel1.on),
+            1 => (&mut self.channel2.length, &mut self.channel2.on),
+            2 => (&mut self.channel3.length, &mut self.channel3.on),
+            _ => (&mut self.channel4.length, &mut self.channel4.on),
+        }
+    }
+
+    /// DIV is about to be reset; the caller has synced.
+    pub(crate) fn div_reset(&mut self, div: u8) {
+        let edge = div & DIV_EDGE_BIT != 0;
+        if edge {
+            self.div_reset_on_edge = true;
+        }
+        if self.enabled {
+            if edge {
+                self.sequencer_edge();
+            }
+            self.next_edge = self.cycles as f64 + SEQUENCER_T_CYCLES;
+        }
+    }
+
+    /// Checks what a saved state brought.
+    pub(crate) fn validate(&mut self) -> Result<(), StateError> {
+        let bad = |field, value| Err(StateError::BadField { field, value });
+        // Times far from now would be walked step by step.
+        let now = self.cycles as f64;
+        let near = |time: f64| time.is_finite() && (now - 1e6..now + 1e6).contains(&time);
+        if self.enabled && !near(self.next_edge) {
+            return bad("next_edge", self.next_edge.to_bits());
+        }
+        if self.enabled && !near(self.next_sample) {
+            return bad("next_sample", self.next_sample.to_bits());
+        }
+        self.channel1.mask_loaded();
+        self.channel2.mask_loaded();
+        self.channel3.mask_loaded();
+        self.channel4.mask_loaded();
+        Ok(())
+    }
+}
+
+/// A length counter (Pan Docs: Length timer).
+#[derive(Debug, Clone)]
+struct Length {
+    counter: u16,
+    full: u16,
+    enabled: bool,
+}
+
+state_fields!(Length { counter, enabled });
+
+impl Length {
+    fn new(full: u16) -> Self {
+        Self {
+            counter: full,
+            full,
+            enabled: false,
+        }
+    }
+
+    fn load_counter(&mut self, value: u8) {
+        self.counter = self.full - (u16::from(value) & (self.full - 1));
+    }
+
+    fn trigger(&mut self) {
+        if self.counter == 0 {
+            self.counter = self.full;
+        }
+    }
+
+    fn clock(&mut self, on: &mut bool) {
+        if self.enabled && self.counter > 0 {
+            self.counter -= 1;
+            if self.counter == 0 {
+                *on = false;
+            }
+        }
+    }
+}
+
+/// A volume envelope (Pan Docs: Envelope).
+#[derive(Debug, Clone, Default)]
+struct Envelope {
+    initial: u8,
+    rising: bool,
+    pace: u8,
+    volume: u8,
+    timer: u8,
+}
+
+state_fields!(Envelope {
+    initial,
+    rising,
+    pace,
+    volume,
+    timer
+});
+
+impl Envelope {
+    fn read(&self) -> u8 {
+        self.initial << 4 | u8::from(self.rising) << 3 | self.pace
+    }
+
+    fn write(&mut self, value: u8) {
+        self.initial = value >> 4;
+        self.rising = value & 0x08 != 0;
+        self.pace = value & 0x07;
+    }
+
+    /// The channel's converter has power.
+    fn dac_on(&self) -> bool {
+        self.initial != 0 || self.rising
+    }
+
+    fn trigger(&mut self) {
+        self.volume = self.initial;
+        self.timer = self.pace;
+    }
+
+    fn clock(&mut self) {
+        if self.timer == 0 {
+            return;
+        }
+        self.timer -= 1;
+        if self.timer > 0 {
+            return;
+        }
+        let volume = if self.rising {
+            self.volume + 1
+        } else {
+            self.volume.wrapping_sub(1)
+        };
+        // At either end the envelope stops.
+        if volume <= 15 {
+            self.volume = volume;
+            self.timer = self.pace;
+        }
+    }
+
+    fn mask_loaded(&mut self) {
+        self.initial &= 0xF;
+        self.pace &= 7;
+        self.volume &= 0xF;
+        self.timer &= 7;
+    }
+}
+
+/// Advances a countdown that reloads with `period` whenever it reaches zero or
+/// less; returns how often it did.
+fn count_periods(timer: &mut i64, period: i64, cycles: u64) -> i64 {
+    *timer -= cycles as i64;
+    if *timer > 0 {
+        return 0;
+    }
+    let periods = -*timer / period + 1;
+    *timer += periods * period;
+    periods
+}

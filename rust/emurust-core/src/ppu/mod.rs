@@ -1,0 +1,769 @@
+//! The LCD controller as a state machine (Pan Docs: Rendering overview).
+//!
+//! PyBoy's LCD moves by *transitions* (mode changes, LY steps, frame end), each
+//! at a known dot of the frame. A catch-up performs at most one of them, and
+//! normally happens at the first instruction boundary at or after its time.
+//! [`Ppu::tick`] is that catch-up. [`Ppu::replay`] gives the result of all the
+//! catch-ups that PyBoy would have made since the last one, which is what lets
+//! the CPU run on without stopping at every mode change: see
+//! `docs/scheduling.md`.
+//!
+//! Lines are drawn whole, when mode 0 begins, from the registers and memory of
+//! that moment.
+
+mod render;
+
+use crate::interrupts::Interrupts;
+use crate::savestate::{state_fields, StateError};
+use render::Lines;
+
+/// Visible columns.
+pub const SCREEN_WIDTH: usize = 160;
+/// Visible rows.
+pub const SCREEN_HEIGHT: usize = 144;
+/// Value of a screen cell that nothing has been drawn to since power-on.
+pub const UNDRAWN_SHADE: u8 = 4;
+
+/// Dots in a frame, at any speed.
+pub(crate) const FRAME_DOTS: i64 = 70_224;
+const LINE_DOTS: i64 = 456;
+const OAM_SCAN_DOTS: i64 = 80;
+/// Length of mode 3 without any penalty.
+const DRAWING_DOTS: i64 = 172;
+/// Drawing and HBlank together, up to the step of LY four dots before the next line.
+const DRAW_TO_LY_DOTS: i64 = 372;
+const VBLANK_LINE: u8 = 144;
+const LAST_LINE: u8 = 153;
+const LAST_VISIBLE_LINE: u8 = 143;
+
+const VRAM_LEN: usize = 0x2000;
+const OAM_LEN: usize = 0xA0;
+
+/// Pan Docs: LCD Control.
+pub(crate) mod lcdc {
+    pub(crate) const BG_ENABLE: u8 = 1 << 0;
+    pub(crate) const OBJ_ENABLE: u8 = 1 << 1;
+    pub(crate) const OBJ_TALL: u8 = 1 << 2;
+    pub(crate) const BG_MAP: u8 = 1 << 3;
+    pub(crate) const TILE_DATA: u8 = 1 << 4;
+    pub(crate) const WINDOW_ENABLE: u8 = 1 << 5;
+    pub(crate) const WINDOW_MAP: u8 = 1 << 6;
+    pub(crate) const LCD_ENABLE: u8 = 1 << 7;
+}
+
+/// Pan Docs: LCD Status.
+mod stat {
+    pub(super) const COINCIDENCE: u8 = 1 << 2;
+    pub(super) const HBLANK_SOURCE: u8 = 1 << 3;
+    pub(super) const OAM_SOURCE: u8 = 1 << 5;
+    pub(super) const LYC_SOURCE: u8 = 1 << 6;
+    pub(super) const SOURCES: u8 = 0b0111_1000;
+    pub(super) const ALWAYS_ONE: u8 = 1 << 7;
+}
+
+/// PPU modes, as STAT shows them.
+pub(crate) mod mode {
+    pub(crate) const HBLANK: u8 = 0;
+    pub(crate) const VBLANK: u8 = 1;
+    pub(crate) const OAM_SCAN: u8 = 2;
+    pub(crate) const DRAWING: u8 = 3;
+}
+
+/// What the next transition does besides entering `next_mode`.
+mod step {
+    pub(super) const MODE: u8 = 0;
+    /// LY advances, four dots before the line begins.
+    pub(super) const ADVANCE_LY: u8 = 1;
+    /// The line begins with mode 2.
+    pub(super) const BEGIN_LINE: u8 = 2;
+}
+
+/// Scroll and window position of one drawn line, as PyBoy's API reports it.
+pub(crate) const LINE_PARAMETERS: usize = 5;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Ppu {
+    pub(crate) vram: [u8; VRAM_LEN],
+    pub(crate) oam: [u8; OAM_LEN],
+    pub(crate) lcdc: u8,
+    stat: u8,
+    pub(crate) scy: u8,
+    pub(crate) scx: u8,
+    pub(crate) ly: u8,
+    pub(crate) lyc: u8,
+    pub(crate) bgp: u8,
+    pub(crate) obp0: u8,
+    pub(crate) obp1: u8,
+    pub(crate) wy: u8,
+    pub(crate) wx: u8,
+
+    /// Dots since the frame began, at `synced_to`.
+    clock: i64,
+    /// Dot of the next transition.
+    target: i64,
+    synced_to: u64,
+    next_mode: u8,
+    next_step: u8,
+    /// Dots by which sprites and scrolling lengthen mode 3 of this line.
+    mode3_penalty: i64,
+    /// The frame after switching the LCD on: shorter lines, blank picture.
+    first_frame: bool,
+    restart_pending: bool,
+    pub(crate) frame_done: bool,
+    /// Level of the STAT interrupt line.
+    stat_line: bool,
+    /// The next read of STAT shows mode 0 (LYC was written while the LCD was off).
+    stat_reads_mode0: bool,
+    lyc_written_while_off: bool,
+    /// WY has matched LY in this frame.
+    window_triggered: bool,
+    /// Row of the window drawn last; -1 before the first.
+    window_row: i32,
+
+    /// Distances that PyBoy's coordinator sees, as of the last catch-up.
+    published_event: i64,
+    published_frame: i64,
+
+    pub(crate) line_parameters: [[u8; LINE_PARAMETERS]; SCREEN_HEIGHT],
+    pub(crate) shades: [u8; SCREEN_WIDTH * SCREEN_HEIGHT],
+    /// Draw lines; off while nobody will look at the frame.
+    pub(crate) rendering: bool,
+}
+
+state_fields!(Ppu {
+    vram,
+    oam,
+    lcdc,
+    stat,
+    scy,
+    scx,
+    ly,
+    lyc,
+    bgp,
+    obp0,
+    obp1,
+    wy,
+    wx,
+    clock,
+    target,
+    synced_to,
+    next_mode,
+    next_step,
+    mode3_penalty,
+    first_frame,
+    restart_pending,
+    frame_done,
+    stat_line,
+    stat_reads_mode0,
+    lyc_written_while_off,
+    window_triggered,
+    window_row,
+    published_event,
+    published_frame,
+    line_parameters,
+    shades
+});
+
+impl Ppu {
+    /// The state at power-on.
+    pub(crate) fn new() -> Self {
+        Self {
+            vram: [0; VRAM_LEN],
+            oam: [0; OAM_LEN],
+            lcdc: 0,
+            stat: stat::ALWAYS_ONE,
+            scy: 0,
+            scx: 0,
+            ly: 0,
+            lyc: 0,
+            bgp: 0xFC,
+            obp0: 0xFF,
+            obp1: 0xFF,
+            wy: 0,
+            wx: 0,
+            clock: 0,
+            target: FRAME_DOTS,
+            synced_to: 0,
+            next_mode: mode::OAM_SCAN,
+            next_step: step::MODE,
+            mode3_penalty: 0,
+            first_frame: false,
+            restart_pending: false,
+            frame_done: false,
+            stat_line: false,
+            stat_reads_mode0: false,
+            lyc_written_while_off: false,
+            window_triggered: false,
+            // PyBoy starts at 0 and shows its first window one row off; from
+            // its second rendered frame on it starts at -1, as here.
+            window_row: -1,
+            published_event: 0,
+            published_frame: FRAME_DOTS,
+            line_parameters: [[0; LINE_PARAMETERS]; SCREEN_HEIGHT],
+            shades: [UNDRAWN_SHADE; SCREEN_WIDTH * SCREEN_HEIGHT],
+            rendering: true,
+        }
+    }
+
+    /// The state when the boot program hands over at cycle `now`: line 145 of a white frame.
+    pub(crate) fn at_hand_over(now: u64) -> Self {
+        Self {
+            lcdc: 0x91,
+            stat: stat::ALWAYS_ONE | mode::VBLANK,
+            ly: 145,
+            clock: 66_232,
+            target: 66_576,
+            synced_to: now,
+            next_mode: mode::VBLANK,
+            published_event: 344,
+            published_frame: FRAME_DOTS - 66_232,
+            shades: [0; SCREEN_WIDTH * SCREEN_HEIGHT],
+            ..Self::new()
+        }
+    }
+
+    pub(crate) fn is_on(&self) -> bool {
+        self.lcdc & lcdc::LCD_ENABLE != 0
+    }
+
+    pub(crate) fn mode(&self) -> u8 {
+        self.stat & 0b11
+    }
+
+    pub(crate) fn synced_to(&self) -> u64 {
+        self.synced_to
+    }
+
+    /// Absolute cycle of dot 0 of this frame.
+    fn frame_start(&self) -> i64 {
+        self.synced_to as i64 - self.clock
+    }
+
+    /// Absolute cycle of the next transition.
+    pub(crate) fn next_transition_at(&self) -> u64 {
+        (self.frame_start() + self.target).max(0) as u64
+    }
+
+    /// Cycles to PyBoy's next LCD event and frame end, whichever is nearer.
+    pub(crate) fn published_distance(&self) -> i64 {
+        self.published_event.min(self.published_frame)
+    }
+
+    /// One catch-up of PyBoy's: accounts for the time and performs at most one transition.
+    pub(crate) fn tick(&mut self, now: u64, interrupts: &mut Interrupts) {
+        if now == self.synced_to {
+            return;
+        }
+        self.account(now);
+        if self.clock >= self.target {
+            self.transition(interrupts);
+        }
+        self.publish();
+    }
+
+    fn account(&mut self, now: u64) {
+        self.clock += now.wrapping_sub(self.synced_to) as i64;
+        self.synced_to = now;
+    }
+
+    fn publish(&mut self) {
+        self.published_event = self.target - self.clock;
+        self.published_frame = FRAME_DOTS - self.clock;
+    }
+
+    /// Performs the transitions that PyBoy would have performed at its slice
+    /// ends up to the instruction boundary `boundary`.
+    ///
+    /// Each boundary performs one transition. If a single instruction passes the
+    /// times of two, the second waits for the boundary after it:
+    /// `previous_boundary` tells whether that is the case here.
+    pub(crate) fn replay(
+        &mut self,
+        boundary: u64,
+        previous_boundary: u64,
+        interrupts: &mut Interrupts,
+    ) {
+        if boundary <= self.synced_to {
+            return;
+        }
+        self.account(boundary);
+        let previous = previous_boundary as i64 - self.frame_start();
+        let mut performed_at = i64::MIN;
+        // A transition later than the previous boundary was performed at this
+        // one, which then can perform no other.
+        while self.clock >= self.target && performed_at <= previous {
+            if self.skip_lines(previous) {
+                continue;
+            }
+            performed_at = self.target;
+            let before = self.clock;
+            self.transition(interrupts);
+            if self.clock < before {
+                // A new frame: its transitions lie ahead.
+                break;
+            }
+        }
+        self.publish();
+    }
+
+    /// Performs the transitions before cycle `end`, each at its own time, as
+    /// they happen while the CPU is halted. Returns the time of the last one.
+    pub(crate) fn run_before(&mut self, end: u64, interrupts: &mut Interrupts) -> Option<u64> {
+        self.account(end - 1);
+        let frame_start = self.frame_start();
+        let mut last = None;
+        while self.clock >= self.target {
+            if !self.skip_lines(i64::MAX) {
+                last = Some((frame_start + self.target).max(0) as u64);
+                self.transition(interrupts);
+            }
+        }
+        self.publish();
+        last
+    }
+
+    /// At the beginning of a line, jumps over all whole lines that have passed
+    /// but the last. True if it did.
+    fn skip_lines(&mut self, previous: i64) -> bool {
+        if self.first_frame
+            || self.restart_pending
+            || !self.is_on()
+            || self.mode() != mode::OAM_SCAN
+            || self.next_step != step::MODE
+        {
+            return self.skip_vblank_lines();
+        }
+        let passed = self.clock.min(previous) / LINE_DOTS;
+        let line = (passed - 1).clamp(0, i64::from(LAST_VISIBLE_LINE)) as u8;
+        if line <= self.ly {
+            return false;
+        }
+        self.finish_lines(self.ly, line);
+        // WY is compared as each line begins.
+        self.window_triggered |= self.ly < self.wy && self.wy <= line;
+        self.ly = line;
+        self.target = i64::from(line) * LINE_DOTS + OAM_SCAN_DOTS;
+        self.set_coincidence();
+        self.stat_line = self.stat_line_level();
+        true
+    }
+
+    fn skip_vblank_lines(&mut self) -> bool {
+        if self.mode() != mode::VBLANK || self.next_mode != mode::VBLANK || self.first_frame {
+            return false;
+        }
+        let line = (self.clock / LINE_DOTS - 1).min(i64::from(LAST_LINE)) as u8;
+        if self.ly < VBLANK_LINE || line <= self.ly {
+            return false;
+        }
+        self.ly = line;
+        self.target = i64::from(line + 1) * LINE_DOTS;
+        self.set_coincidence();
+        self.stat_line = self.stat_line_level();
+        true
+    }
+
+    /// Absolute cycle of the next transition that must not be run past: the
+    /// frame ends, VBlank begins, or an enabled STAT source may raise its line.
+    pub(crate) fn hard_event_at(&self) -> u64 {
+        if !self.is_on() || self.restart_pending {
+            return self.next_transition_at();
+        }
+        let vblank_dot = i64::from(VBLANK_LINE) * LINE_DOTS;
+        let mut dot = if self.mode() == mode::VBLANK {
+            FRAME_DOTS
+        } else if self.first_frame {
+            vblank_dot - 8
+        } else {
+            vblank_dot
+        };
+        if self.stat & stat::SOURCES != 0 {
+            dot = dot.min(self.stat_event_dot());
+        }
+        (self.frame_start() + dot).max(0) as u64
+    }
+
+    /// Dot of the next transition at which an enabled STAT source may raise the line.
+    fn stat_event_dot(&self) -> i64 {
+        if self.first_frame || self.stat & stat::HBLANK_SOURCE != 0 {
+            return self.target;
+        }
+        let mut dot = FRAME_DOTS;
+        if self.stat & stat::OAM_SOURCE != 0 && self.ly <= LAST_VISIBLE_LINE {
+            dot = if self.next_step == step::BEGIN_LINE {
+                self.target
+            } else {
+                i64::from(self.ly + 1) * LINE_DOTS
+            };
+        }
+        if self.stat & stat::LYC_SOURCE != 0 && self.lyc > self.ly && self.lyc <= LAST_LINE {
+            let early = if self.lyc < VBLANK_LINE { 4 } else { 0 };
+            dot = dot.min(i64::from(self.lyc) * LINE_DOTS - early);
+        }
+        dot
+    }
+
+    fn transition(&mut self, interrupts: &mut Interrupts) {
+        if !self.is_on() {
+            self.frame_done = true;
+            self.clock %= FRAME_DOTS;
+            self.target = FRAME_DOTS;
+            self.blank();
+        } else if self.restart_pending {
+            self.restart(interrupts);
+        } else if self.ly == LAST_LINE {
+            self.end_frame(interrupts);
+        } else if self.next_step == step::ADVANCE_LY {
+            self.advance_ly(interrupts);
+        } else if self.next_step == step::BEGIN_LINE {
+            self.begin_line(interrupts);
+        } else {
+            self.enter_next_mode(interrupts);
+        }
+    }
+
+    fn restart(&mut self, interrupts: &mut Interrupts) {
+        self.restart_pending = false;
+        self.frame_done = true;
+        self.ly = 0;
+        self.clock = 0;
+        self.target = OAM_SCAN_DOTS - 4;
+        self.next_mode = mode::DRAWING;
+        self.next_step = step::MODE;
+        self.set_mode(mode::HBLANK, interrupts);
+        self.window_triggered = self.wy == 0;
+        self.compare_lyc(interrupts);
+    }
+
+    fn end_frame(&mut self, interrupts: &mut Interrupts) {
+        if self.first_frame && self.target < FRAME_DOTS {
+            // The first line was eight dots short; the frame is not.
+            self.target = FRAME_DOTS;
+            return;
+        }
+        self.frame_done = true;
+        self.first_frame = false;
+        self.ly = 0;
+        self.clock %= FRAME_DOTS;
+        self.target = self.target % FRAME_DOTS + OAM_SCAN_DOTS;
+        self.next_mode = mode::DRAWING;
+        self.next_step = step::MODE;
+        self.set_mode(mode::OAM_SCAN, interrupts);
+        self.window_triggered = self.wy == 0;
+        self.compare_lyc(interrupts);
+    }
+
+    fn advance_ly(&mut self, interrupts: &mut Interrupts) {
+        self.ly += 1;
+        if self.first_frame {
+            self.stat &= !stat::COINCIDENCE;
+            self.update_stat_line(interrupts);
+        } else {
+            self.compare_lyc(interrupts);
+        }
+        self.target += 4;
+        self.next_step = step::BEGIN_LINE;
+    }
+
+    fn begin_line(&mut self, interrupts: &mut Interrupts) {
+        self.set_mode(mode::OAM_SCAN, interrupts);
+        if self.first_frame {
+            self.compare_lyc(interrupts);
+        }
+        self.target += OAM_SCAN_DOTS;
+        self.next_mode = mode::DRAWING;
+        self.next_step = step::MODE;
+        self.window_triggered |= self.wy == self.ly;
+    }
+
+    fn enter_next_mode(&mut self, interrupts: &mut Interrupts) {
+        self.next_step = step::MODE;
+        self.set_mode(self.next_mode, interrupts);
+        match self.mode() {
+            mode::DRAWING => {
+                self.mode3_penalty = self.compute_mode3_penalty();
+                self.target += DRAWING_DOTS + self.mode3_penalty;
+                self.next_mode = mode::HBLANK;
+            }
+            mode::HBLANK => {
+                self.target += DRAW_TO_LY_DOTS - DRAWING_DOTS - self.mode3_penalty;
+                if self.ly < LAST_VISIBLE_LINE {
+                    self.next_mode = mode::OAM_SCAN;
+                    self.next_step = step::ADVANCE_LY;
+                } else {
+                    self.next_mode = mode::VBLANK;
+                    if !self.first_frame {
+                        self.target += 4;
+                    }
+                }
+                self.finish_lines(self.ly, self.ly.saturating_add(1));
+            }
+            _ => self.next_vblank_line(interrupts),
+        }
+    }
+
+    fn next_vblank_line(&mut self, interrupts: &mut Interrupts) {
+        self.target += LINE_DOTS;
+        self.next_mode = mode::VBLANK;
+        self.ly = self.ly.wrapping_add(1);
+        self.compare_lyc(interrupts);
+        if self.ly == VBLANK_LINE {
+            // The OAM source fires for line 144 too.
+            if self.stat & stat::OAM_SOURCE != 0 && !self.stat_line {
+                interrupts.request(Interrupts::STAT);
+            }
+            interrupts.request(Interrupts::VBLANK);
+            self.window_triggered = false;
+            if self.first_frame {
+                self.blank();
+            }
+        }
+    }
+
+    /// Mode 0 of lines `first..end` begins: records their parameters and draws them.
+    fn finish_lines(&mut self, first: u8, end: u8) {
+        let range = usize::from(first).min(SCREEN_HEIGHT)..usize::from(end).min(SCREEN_HEIGHT);
+        let tile_data = self.lcdc & lcdc::TILE_DATA;
+        let parameters = [self.scx, self.scy, self.wx, self.wy, tile_data];
+        self.line_parameters[range.clone()].fill(parameters);
+        if self.rendering {
+            self.draw(Lines {
+                range,
+                triggered_before: self.window_triggered,
+            });
+        }
+    }
+
+    fn blank(&mut self) {
+        self.shades.fill(self.bgp & 0b11);
+    }
+
+    // The STAT interrupt line.
+
+    fn set_mode(&mut self, mode: u8, interrupts: &mut Interrupts) {
+        if self.mode() != mode {
+            self.stat = self.stat & !0b11 | mode;
+            self.update_stat_line(interrupts);
+        }
+    }
+
+    fn set_coincidence(&mut self) {
+        if self.lyc == self.ly {
+            self.stat |= stat::COINCIDENCE;
+        } else {
+            self.stat &= !stat::COINCIDENCE;
+        }
+    }
+
+    fn compare_lyc(&mut self, interrupts: &mut Interrupts) {
+        self.set_coincidence();
+        self.update_stat_line(interrupts);
+    }
+
+    fn stat_line_level(&self) -> bool {
+        const LYC_MATCH: u8 = stat::LYC_SOURCE | stat::COINCIDENCE;
+        let mode_source = match self.mode() {
+            mode::DRAWING => 0,
+            mode => stat::HBLANK_SOURCE << mode,
+        };
+        self.stat & mode_source != 0 || self.stat & LYC_MATCH == LYC_MATCH
+    }
+
+    fn update_stat_line(&mut self, interrupts: &mut Interrupts) {
+        let level = self.stat_line_level();
+        if level && !self.stat_line {
+            interrupts.request(Interrupts::STAT);
+        }
+        self.stat_line = level;
+    }
+
+    /// Dots that the sprites of this line and SCX add to mode 3.
+    fn compute_mode3_penalty(&self) -> i64 {
+        let scroll = if self.first_frame {
+            0
+        } else {
+            (i64::from(self.scx & 7) + 3) / 4 * 4
+        };
+        self.sprite_penalty() + scroll
+    }
+
+    fn sprite_penalty(&self) -> i64 {
+        if self.lcdc & lcdc::OBJ_ENABLE == 0 {
+            return 0;
+        }
+        let height = self.sprite_height();
+        let mut on_line = 0;
+        let mut on_screen = false;
+        let mut dots = 0;
+        let mut seen_x = [0u64; 3];
+        for sprite in self.oam.chunks_exact(4) {
+            let row = i32::from(self.ly) + 16 - i32::from(sprite[0]);
+            if row < 0 || row >= height {
+                continue;
+            }
+            let x = sprite[1];
+            if x < 168 {
+                on_screen = true;
+                dots += 6;
+                let bit = 1 << (x & 63);
+                let seen = &mut seen_x[usize::from(x >> 6)];
+                if *seen & bit == 0 {
+                    *seen |= bit;
+                    let offset = x.wrapping_add(self.scx).wrapping_sub(8) & 7;
+                    dots += (5 - i64::from(offset)).max(0);
+                }
+            }
+            on_line += 1;
+            if on_line == 10 {
+                break;
+            }
+        }
+        match (on_line, on_screen) {
+            (0, _) => 0,
+            (_, false) => -4,
+            (_, true) => (dots - 7).max(0),
+        }
+    }
+
+    fn sprite_height(&self) -> i32 {
+        if self.lcdc & lcdc::OBJ_TALL != 0 {
+            16
+        } else {
+            8
+        }
+    }
+
+    // Registers. The caller has caught the LCD up.
+
+    pub(crate) fn read_stat(&mut self) -> u8 {
+        let hide_mode = std::mem::take(&mut self.stat_reads_mode0);
+        self.stat & if hide_mode { !0b11 } else { !0 }
+    }
+
+    pub(crate) fn peek_stat(&self) -> u8 {
+        self.stat & if self.stat_reads_mode0 { !0b11 } else { !0 }
+    }
+
+    pub(crate) fn write_stat(&mut self, value: u8, interrupts: &mut Interrupts) {
+        self.stat = self.stat & !stat::SOURCES | value & stat::SOURCES;
+        self.update_stat_line(interrupts);
+    }
+
+    pub(crate) fn write_lyc(&mut self, value: u8, interrupts: &mut Interrupts) {
+        self.lyc = value;
+        if self.is_on() {
+            self.compare_lyc(interrupts);
+        } else {
+            self.lyc_written_while_off = true;
+        }
+    }
+
+    pub(crate) fn write_lcdc(&mut self, value: u8, interrupts: &mut Interrupts) {
+        let was_on = self.is_on();
+        self.lcdc = value;
+        match (was_on, self.is_on()) {
+            (true, false) => {
+                self.clock = 0;
+                self.target = 0;
+                self.published_frame = 0;
+                // PyBoy drops a request that this mode change raises.
+                self.set_mode(mode::HBLANK, &mut Interrupts::default());
+                self.ly = 0;
+            }
+            (false, true) => {
+                self.target = 0;
+                self.first_frame = true;
+                self.restart_pending = true;
+                self.stat_reads_mode0 |= std::mem::take(&mut self.lyc_written_while_off);
+                if self.stat & stat::LYC_SOURCE != 0 {
+                    self.compare_lyc(interrupts);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    // Blocking, which PyBoy evaluates for three opcodes and for operand fetches only.
+
+    fn next_transition_within_4_dots(&self) -> bool {
+        self.clock <= self.target && self.target - self.clock <= 4
+    }
+
+    pub(crate) fn vram_read_blocked(&self) -> bool {
+        self.is_on()
+            && (self.mode() == mode::DRAWING
+                || self.mode() == mode::OAM_SCAN && self.next_transition_within_4_dots())
+    }
+
+    pub(crate) fn vram_write_blocked(&self) -> bool {
+        self.is_on() && self.mode() == mode::DRAWING
+    }
+
+    pub(crate) fn oam_read_blocked(&self) -> bool {
+        let line_starting = self.first_frame && self.next_step == step::BEGIN_LINE;
+        self.is_on() && (self.mode() >= mode::OAM_SCAN || line_starting)
+    }
+
+    pub(crate) fn oam_write_blocked(&self) -> bool {
+        let opens_early = self.first_frame && self.next_transition_within_4_dots();
+        self.is_on()
+            && (self.mode() == mode::DRAWING || self.mode() == mode::OAM_SCAN && !opens_early)
+    }
+
+    /// Becomes a copy of `other`, in place.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        // Plain bytes without a pointer: a copy of the whole is the fastest.
+        let rendering = self.rendering;
+        self.clone_from(other);
+        self.rendering = rendering;
+    }
+
+    pub(crate) fn internals(&self, values: &mut Vec<(&'static str, u64)>) {
+        values.extend([
+            ("lcd_clock", self.clock as u64),
+            ("lcd_target", self.target as u64),
+            ("lcd_mode", self.mode().into()),
+            ("lcd_next_mode", self.next_mode.into()),
+            ("lcd_next_step", self.next_step.into()),
+            ("lcd_first_frame", self.first_frame.into()),
+            ("lcd_restart_pending", self.restart_pending.into()),
+            ("lcd_window_triggered", self.window_triggered.into()),
+            ("lcdc", self.lcdc.into()),
+            ("stat", self.stat.into()),
+            ("ly", self.ly.into()),
+        ]);
+    }
+
+    /// Checks what a saved state brought.
+    pub(crate) fn validate(&self) -> Result<(), StateError> {
+        let bad = |field, value: i64| {
+            let value = value as u64;
+            Err(StateError::BadField { field, value })
+        };
+        if self.next_mode > 3 {
+            return bad("next_mode", self.next_mode.into());
+        }
+        if self.next_step > step::BEGIN_LINE {
+            return bad("next_step", self.next_step.into());
+        }
+        if self.ly > LAST_LINE {
+            return bad("ly", self.ly.into());
+        }
+        if !(-FRAME_DOTS..2 * FRAME_DOTS).contains(&self.clock) {
+            return bad("clock", self.clock);
+        }
+        if !(0..2 * FRAME_DOTS).contains(&self.target) {
+            return bad("target", self.target);
+        }
+        if !(-256..=256).contains(&self.mode3_penalty) {
+            return bad("mode3_penalty", self.mode3_penalty);
+        }
+        if !(-1..=255).contains(&self.window_row) {
+            return bad("window_row", self.window_row.into());
+        }
+        if let Some(shade) = self.shades.iter().find(|&&shade| shade > UNDRAWN_SHADE) {
+            return bad("shades", (*shade).into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,269 @@
+//! Drawing of whole lines (Pan Docs: Rendering), many at a time.
+//!
+//! The picture is kept as shades 0 to 3 after the palettes; colours are the
+//! business of whoever shows it.
+
+use std::ops::Range;
+
+use super::{lcdc, Ppu, SCREEN_HEIGHT, SCREEN_WIDTH};
+
+const MAX_SPRITES_PER_LINE: usize = 10;
+/// A line with the partial tiles to its left and right.
+const PADDED_WIDTH: usize = SCREEN_WIDTH + 16;
+const LOW_MAP: usize = 0x1800;
+const HIGH_MAP: usize = 0x1C00;
+
+/// Consecutive lines to draw with the registers and memory as they are.
+pub(super) struct Lines {
+    pub(super) range: Range<usize>,
+    /// WY matched LY at or before the first of these lines.
+    pub(super) triggered_before: bool,
+}
+
+/// Spreads the bits of a byte over eight bytes, most significant bit first.
+const SPREAD: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut bit = 0;
+        while bit < 8 {
+            if byte & (0x80 >> bit) != 0 {
+                table[byte] |= 1 << (8 * bit);
+            }
+            bit += 1;
+        }
+        byte += 1;
+    }
+    table
+};
+
+/// Eight pixels, a byte each.
+#[derive(Clone, Copy)]
+struct Row {
+    low: u64,
+    high: u64,
+}
+
+impl Row {
+    fn colours(self) -> u64 {
+        self.low | self.high << 1
+    }
+}
+
+/// Sprites of each line, in OAM order, at most ten.
+struct SpriteLists {
+    counts: [u8; SCREEN_HEIGHT],
+    indices: [[u8; MAX_SPRITES_PER_LINE]; SCREEN_HEIGHT],
+}
+
+impl Ppu {
+    /// Draws the lines and steps the window's row counter.
+    pub(super) fn draw(&mut self, lines: Lines) {
+        let sprites = self.list_sprites(&lines.range);
+        let mut triggered = lines.triggered_before;
+        for y in lines.range.clone() {
+            triggered |= y > lines.range.start && usize::from(self.wy) == y;
+            // Colour indices before the palette, with a tile's worth of slack on both sides.
+            let mut colours = [0u8; PADDED_WIDTH];
+            let background = self.draw_background(y, triggered, &mut colours);
+            let row = &mut self.shades[y * SCREEN_WIDTH..][..SCREEN_WIDTH];
+            if background {
+                apply_palette(self.bgp, &colours[8..][..SCREEN_WIDTH], row);
+            } else {
+                row.fill(self.bgp & 0b11);
+            }
+            let count = usize::from(sprites.counts[y]);
+            if count > 0 {
+                // On a blank line nothing counts as background colour 0.
+                let backdrop = background.then_some(&colours[8..8 + SCREEN_WIDTH]);
+                self.draw_sprites(y, &sprites.indices[y][..count], backdrop);
+            }
+            if y == SCREEN_HEIGHT - 1 {
+                self.window_row = -1;
+            }
+        }
+    }
+
+    /// Draws background and window of a line; false if there is neither.
+    fn draw_background(
+        &mut self,
+        y: usize,
+        triggered: bool,
+        colours: &mut [u8; PADDED_WIDTH],
+    ) -> bool {
+        let window_left = i32::from(self.wx) - 7;
+        let window =
+            self.lcdc & lcdc::WINDOW_ENABLE != 0 && triggered && window_left < SCREEN_WIDTH as i32;
+        if !window && self.lcdc & lcdc::BG_ENABLE == 0 {
+            return false;
+        }
+        let visible = if window {
+            window_left
+        } else {
+            SCREEN_WIDTH as i32
+        };
+        // The background left of a window is drawn even with the background off.
+        if visible > 0 {
+            let map = self.map_offset(lcdc::BG_MAP);
+            let row = (y + usize::from(self.scy)) & 0xFF;
+            let column = usize::from(self.scx);
+            let start = 8 - (column & 7);
+            let tiles = (visible as usize + (column & 7)).div_ceil(8);
+            self.draw_tiles(map, row, column >> 3, tiles, &mut colours[start..]);
+        }
+        if window {
+            self.window_row = (self.window_row + 1) & 0xFF;
+            let map = self.map_offset(lcdc::WINDOW_MAP);
+            let start = (window_left + 8) as usize;
+            let tiles = (SCREEN_WIDTH + 8 - start).div_ceil(8);
+            self.draw_tiles(
+                map,
+                self.window_row as usize,
+                0,
+                tiles,
+                &mut colours[start..],
+            );
+        }
+        true
+    }
+
+    fn map_offset(&self, select: u8) -> usize {
+        if self.lcdc & select != 0 {
+            HIGH_MAP
+        } else {
+            LOW_MAP
+        }
+    }
+
+    /// Draws `count` tiles of row `y` of a tile map, from map column `column` on.
+    fn draw_tiles(&self, map: usize, y: usize, column: usize, count: usize, out: &mut [u8]) {
+        let map_row = &self.vram[map + (y >> 3) * 32..][..32];
+        for (index, pixels) in out.chunks_exact_mut(8).take(count).enumerate() {
+            let tile = map_row[(column + index) & 31];
+            let tile = if self.lcdc & lcdc::TILE_DATA != 0 {
+                usize::from(tile)
+            } else {
+                usize::from(tile ^ 0x80) + 0x80
+            };
+            let row = self.tile_row(tile, y & 7);
+            pixels.copy_from_slice(&row.colours().to_le_bytes());
+        }
+    }
+
+    fn tile_row(&self, tile: usize, y: usize) -> Row {
+        let offset = (tile * 16 + y * 2) & 0x1FFE;
+        Row {
+            low: SPREAD[usize::from(self.vram[offset])],
+            high: SPREAD[usize::from(self.vram[offset + 1])],
+        }
+    }
+
+    fn list_sprites(&self, range: &Range<usize>) -> SpriteLists {
+        let mut lists = SpriteLists {
+            counts: [0; SCREEN_HEIGHT],
+            indices: [[0; MAX_SPRITES_PER_LINE]; SCREEN_HEIGHT],
+        };
+        if self.lcdc & lcdc::OBJ_ENABLE == 0 {
+            return lists;
+        }
+        let height = self.sprite_height() as usize;
+        for (index, sprite) in self.oam.chunks_exact(4).enumerate() {
+            let top = usize::from(sprite[0]);
+            let first = top.saturating_sub(16).max(range.start);
+            let end = (top + height).saturating_sub(16).min(range.end);
+            for y in first..end {
+                let count = &mut lists.counts[y];
+                if usize::from(*count) < MAX_SPRITES_PER_LINE {
+                    lists.indices[y][usize::from(*count)] = index as u8;
+                    *count += 1;
+                }
+            }
+        }
+        lists
+    }
+
+    /// Draws the sprites of a line from lowest to highest priority: by X, then by OAM order.
+    fn draw_sprites(&mut self, y: usize, indices: &[u8], backdrop: Option<&[u8]>) {
+        let mut order = [(0u8, 0u8); MAX_SPRITES_PER_LINE];
+        let order = &mut order[..indices.len()];
+        for (slot, &index) in order.iter_mut().zip(indices) {
+            *slot = (self.oam[usize::from(index) * 4 + 1], index);
+        }
+        order.sort_unstable_by(|a, b| b.cmp(a));
+        for &(x, index) in order.iter() {
+            if x == 0 || usize::from(x) >= SCREEN_WIDTH + 8 {
+                continue;
+            }
+            self.draw_sprite(y, usize::from(index), usize::from(x), backdrop);
+        }
+    }
+
+    fn draw_sprite(&mut self, y: usize, index: usize, x: usize, backdrop: Option<&[u8]>) {
+        const BEHIND: u8 = 1 << 7;
+        const Y_FLIP: u8 = 1 << 6;
+        const X_FLIP: u8 = 1 << 5;
+        const PALETTE: u8 = 1 << 4;
+        let top = usize::from(self.oam[index * 4]);
+        let attributes = self.oam[index * 4 + 3];
+        let height = self.sprite_height() as usize;
+        let mut tile = usize::from(self.oam[index * 4 + 2]);
+        if height == 16 {
+            tile &= !1;
+        }
+        let mut row = y + 16 - top;
+        if attributes & Y_FLIP != 0 {
+            row = height - 1 - row;
+        }
+        let mut colours = self.tile_row(tile + row / 8, row & 7).colours();
+        if attributes & X_FLIP != 0 {
+            colours = colours.swap_bytes();
+        }
+        if colours == 0 {
+            return;
+        }
+        let palette = if attributes & PALETTE != 0 {
+            self.obp1
+        } else {
+            self.obp0
+        };
+        let behind = attributes & BEHIND != 0;
+        let out = &mut self.shades[y * SCREEN_WIDTH..][..SCREEN_WIDTH];
+        for (offset, colour) in colours.to_le_bytes().into_iter().enumerate() {
+            // Sprite X is eight more than the screen column.
+            let Some(column) = (x + offset).checked_sub(8) else {
+                continue;
+            };
+            if colour == 0 || column >= SCREEN_WIDTH {
+                continue;
+            }
+            let hidden = behind && backdrop.is_none_or(|colours| colours[column] != 0);
+            if !hidden {
+                out[column] = palette >> (colour * 2) & 0b11;
+            }
+        }
+    }
+}
+
+/// Maps colour indices to shades, eight at a time.
+fn apply_palette(palette: u8, colours: &[u8], shades: &mut [u8]) {
+    const IDENTITY: u8 = 0b1110_0100;
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    if palette == IDENTITY {
+        shades.copy_from_slice(colours);
+        return;
+    }
+    let shade = |index: u8| u64::from(palette >> (index * 2) & 0b11);
+    for (out, colours) in shades.chunks_exact_mut(8).zip(colours.chunks_exact(8)) {
+        let mut word = [0; 8];
+        word.copy_from_slice(colours);
+        let word = u64::from_le_bytes(word);
+        let low = word & ONES;
+        let high = word >> 1 & ONES;
+        let both = low & high;
+        let mapped = (ONES ^ low ^ high ^ both) * shade(0)
+            + (low ^ both) * shade(1)
+            + (high ^ both) * shade(2)
+            + both * shade(3);
+        out.copy_from_slice(&mapped.to_le_bytes());
+    }
+}

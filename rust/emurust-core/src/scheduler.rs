@@ -1,0 +1,280 @@
+//! The run loop: slices of CPU, then everything else catches up.
+//!
+//! PyBoy runs the CPU up to the nearest event of any part, catches all parts up,
+//! and looks at interrupts only then. Where a slice ends is visible in places
+//! (`docs/scheduling.md`), but most ends change nothing. There are two kinds of
+//! slice here:
+//!
+//! * an **exact** slice ends where PyBoy's does;
+//! * a **long** slice ends at the next event that can be seen: VBlank, frame
+//!   end, an interrupt request. What PyBoy's LCD did at the ends in between is
+//!   replayed when somebody looks.
+//!
+//! Both give the same machine at every instruction; the tests hold them against
+//! each other and against PyBoy.
+
+use crate::interrupts::Interrupts;
+use crate::machine::Machine;
+use crate::timer::reload;
+
+const MIN_SLICE: u64 = 4;
+const DISPATCH_T_CYCLES: u64 = 20;
+const FIRST_VECTOR: u16 = 0x40;
+
+impl Machine {
+    /// Runs until the LCD says that a frame is done.
+    pub(crate) fn run_frame(&mut self, rom: &[u8], render: bool, sample: bool) {
+        self.ppu.frame_done = false;
+        self.ppu.rendering = render;
+        self.apu.sampling = sample;
+        self.apu.clear_samples();
+        while !self.ppu.frame_done {
+            if self.needs_exact_slice() {
+                self.run_exact_slice(rom);
+            } else {
+                self.run_long_slice(rom);
+            }
+        }
+        // Accesses from outside happen between slices.
+        self.slice_is_exact = true;
+    }
+
+    fn needs_exact_slice(&self) -> bool {
+        self.always_exact
+            // Wave RAM and power-on depend on where the last slice ended.
+            || self.apu.enabled
+            // The transfer advances at slice ends.
+            || self.dma.active
+            // The end of the delay discards a requested slice end.
+            || self.cpu.ei_delay != 0
+            || self.touched
+            || self.dispatch_writes_registers()
+    }
+
+    /// An interrupt will be taken whose return address goes to registers or OAM:
+    /// the slice does not end for such a write, so its length matters.
+    fn dispatch_writes_registers(&self) -> bool {
+        let plain = |addr: u16| addr < 0xFE00 || (0xFF80..=0xFFFE).contains(&addr);
+        let sp = self.cpu.sp;
+        self.cpu.ime
+            && self.interrupts.pending() != 0
+            && !(plain(sp.wrapping_sub(1)) && plain(sp.wrapping_sub(2)))
+    }
+
+    fn run_exact_slice(&mut self, rom: &[u8]) {
+        self.touched = false;
+        let distance = self
+            .timer
+            .published
+            .min(self.serial.published)
+            .min(self.apu.published_distance())
+            .min(self.ppu.published_distance().max(0) as u64)
+            .max(MIN_SLICE);
+        self.slice_is_exact = true;
+        self.slice_target = self.cycles + distance;
+        self.take_interrupt(rom);
+        if self.cpu.halted || self.cpu.locked {
+            self.cycles = self.slice_target;
+        } else {
+            self.run_instructions(rom);
+        }
+        self.finish_exact_slice(rom);
+    }
+
+    fn finish_exact_slice(&mut self, rom: &[u8]) {
+        self.advance_dma(rom, self.cycles, 0, 0);
+        self.finish_parts();
+        self.ppu.tick(self.cycles, &mut self.interrupts);
+    }
+
+    fn run_long_slice(&mut self, rom: &[u8]) {
+        self.slice_is_exact = false;
+        let event = self
+            .ppu
+            .hard_event_at()
+            .min(self.timer.interrupt_at())
+            .min(self.serial.event_at());
+        self.slice_target = event.max(self.cycles + MIN_SLICE);
+        self.take_interrupt(rom);
+        if self.cpu.halted || self.cpu.locked {
+            self.skip_halt();
+            self.finish_parts();
+            self.ppu.tick(self.cycles, &mut self.interrupts);
+            return;
+        }
+        self.run_instructions(rom);
+        if self.slice_is_exact {
+            self.finish_exact_slice(rom);
+        } else {
+            self.finish_parts();
+            self.ppu
+                .replay(self.cycles, self.previous_start, &mut self.interrupts);
+        }
+    }
+
+    /// Timer, serial and sound up to now.
+    fn finish_parts(&mut self) {
+        self.apu.sync(self.cycles);
+        if self.serial.sync(self.cycles) {
+            self.interrupts.request(Interrupts::SERIAL);
+        }
+        if self.timer.sync(self.cycles) {
+            self.interrupts.request(Interrupts::TIMER);
+        }
+    }
+
+    /// While the CPU is halted PyBoy goes from event to event; an event less
+    /// than four cycles ahead is overshot. Goes to the next event that can be
+    /// seen, with the same overshoot.
+    fn skip_halt(&mut self) {
+        let now = self.cycles;
+        let next_lcd = self.ppu.next_transition_at();
+        let others = self.timer.event_at().min(self.serial.event_at());
+        let end = self.ppu.hard_event_at().min(others);
+        let plain = self.timer.reload_phase == reload::IDLE
+            && now + MIN_SLICE <= next_lcd
+            && next_lcd < end;
+        let last_lcd = if plain {
+            self.ppu.run_before(end, &mut self.interrupts)
+        } else {
+            None
+        };
+        self.cycles = match last_lcd {
+            Some(last) => end.max(last + MIN_SLICE),
+            None => next_lcd.min(others).max(now + MIN_SLICE),
+        };
+        self.previous_start = self.cycles;
+    }
+
+    /// Runs instructions to the end of the slice.
+    fn run_instructions(&mut self, rom: &[u8]) {
+        loop {
+            if self.cpu.ei_delay == 0 {
+                while self.cycles < self.slice_end {
+                    self.step(rom);
+                }
+                if self.cpu.ei_delay == 0 {
+                    return;
+                }
+                // EI left the loop; the slice goes on in its shadow.
+                self.slice_end = self.slice_target;
+            } else {
+                if self.cycles >= self.slice_end {
+                    return;
+                }
+                self.step(rom);
+            }
+            if self.cpu.ei_delay != 0 {
+                self.cpu.ei_delay -= 1;
+                if self.cpu.ei_delay == 0 {
+                    self.cpu.ime = true;
+                    // Whatever ended the slice is forgotten, unless an interrupt waits.
+                    self.slice_end = if self.interrupts.pending() != 0 {
+                        0
+                    } else {
+                        self.slice_target
+                    };
+                }
+            }
+        }
+    }
+
+    /// Ends the slice after this instruction.
+    #[inline]
+    pub(crate) fn end_slice(&mut self) {
+        self.slice_end = 0;
+    }
+
+    /// For writes after which PyBoy ends the slice without any visible effect.
+    #[inline]
+    pub(crate) fn end_slice_if_exact(&mut self) {
+        if self.slice_is_exact {
+            self.slice_end = 0;
+        }
+    }
+
+    /// Turns the running long slice into an exact one that began at the current
+    /// instruction: from here on its end matters.
+    fn make_slice_exact(&mut self) {
+        self.replay_lcd();
+        let event = self
+            .ppu
+            .next_transition_at()
+            .min(self.timer.event_at())
+            .min(self.serial.event_at());
+        self.slice_target = event.max(self.cycles + MIN_SLICE);
+        self.slice_is_exact = true;
+    }
+
+    /// EI: takes effect after the next instruction.
+    pub(crate) fn enable_interrupts_delayed(&mut self) {
+        if self.cpu.ei_delay != 0 {
+            return;
+        }
+        self.cpu.ei_delay = 2;
+        if !self.slice_is_exact {
+            self.make_slice_exact();
+        }
+        // Leaves the loop that does not count down the delay.
+        self.slice_end = 0;
+    }
+
+    /// RETI.
+    pub(crate) fn enable_interrupts_now(&mut self) {
+        self.cpu.ime = true;
+        self.cpu.ei_delay = 0;
+        if self.interrupts.pending() != 0 {
+            self.end_slice();
+        }
+    }
+
+    pub(crate) fn halt(&mut self) {
+        self.cpu.halted = true;
+        self.cpu.halted_during_ei = self.cpu.ei_delay == 1;
+        self.end_slice();
+    }
+
+    /// PyBoy never returns from an illegal opcode. As on hardware, the CPU does
+    /// nothing more, but frames go on.
+    #[cold]
+    pub(crate) fn lock_up(&mut self) {
+        self.cpu.locked = true;
+        self.end_slice();
+    }
+
+    /// Wakes the CPU and dispatches, at the start of a slice; then the slice may run.
+    fn take_interrupt(&mut self, rom: &[u8]) {
+        if self.cpu.ei_delay == 0 && self.interrupts.pending() != 0 && !self.cpu.locked {
+            if self.cpu.halted && !self.cpu.halted_during_ei {
+                // PC stayed on the HALT.
+                self.cpu.pc = self.cpu.pc.wrapping_add(1);
+            }
+            self.cpu.halted_during_ei = false;
+            self.cpu.halted = false;
+            if self.cpu.ime {
+                self.dispatch(rom);
+            }
+        }
+        self.slice_end = self.slice_target;
+    }
+
+    fn dispatch(&mut self, rom: &[u8]) {
+        let [high, low] = self.cpu.pc.to_be_bytes();
+        let sp = self.cpu.sp;
+        self.cpu.ime = false;
+        self.write(rom, sp.wrapping_sub(1), high, 0);
+        // The push may have hit IE or IF.
+        let pending = self.interrupts.pending();
+        if pending == 0 {
+            self.cpu.pc = 0;
+            return;
+        }
+        let source = pending.trailing_zeros();
+        self.interrupts.requested &= !(1 << source);
+        self.write(rom, sp.wrapping_sub(2), low, 0);
+        self.cpu.sp = sp.wrapping_sub(2);
+        self.cpu.pc = FIRST_VECTOR + 8 * source as u16;
+        self.previous_start = self.cycles;
+        self.cycles += DISPATCH_T_CYCLES;
+    }
+}
