@@ -2,6 +2,7 @@
  * buttons, flags. */
 #include "core.h"
 #include "objects.h"
+#include "sound.h"
 
 void copy_far(uint8_t bank, uint16_t from, uint8_t *to, uint16_t count) {
     uint8_t old = hLoadedROMBank;
@@ -17,6 +18,13 @@ uint8_t peek_far(uint8_t bank, uint16_t from) {
     value = *(const uint8_t *)from;
     set_bank(old);
     return value;
+}
+
+void vram_copy_far(uint8_t bank, uint16_t from, uint16_t to, uint16_t count) {
+    uint8_t old = hLoadedROMBank;
+    set_bank(bank);
+    vram_copy((uint8_t *)to, (const uint8_t *)from, count);
+    set_bank(old);
 }
 
 void wait_frames(uint8_t n) {
@@ -110,4 +118,10 @@ uint16_t get16(const uint8_t *p) {
 void put16(uint8_t *p, uint16_t v) {
     p[0] = (uint8_t)(v >> 8);
     p[1] = (uint8_t)v;
+}
+
+void music_play(uint8_t tune) {
+    if (tune == music_current) return;
+    music_current = tune;
+    music_request = tune;
 }

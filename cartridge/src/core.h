@@ -21,6 +21,7 @@ void cells_to_tiles(void);
 
 /* core.c: video and memory */
 void copy_far(uint8_t bank, uint16_t from, uint8_t *to, uint16_t count);
+void vram_copy_far(uint8_t bank, uint16_t from, uint16_t to, uint16_t count);
 uint8_t peek_far(uint8_t bank, uint16_t from);
 void lcd_off(void);
 void lcd_on(void);
@@ -48,7 +49,7 @@ void say(uint16_t text);        /* a whole text in the box at the bottom, waits 
 void say_buffer(void);          /* the text in wTextBuffer */
 void say_open(uint16_t text);   /* prints, leaves the box open without waiting at the end */
 void load_text(uint16_t text);  /* text into wTextBuffer, names filled in */
-extern char text_name[2][12];   /* what stands for {a} and {b} in texts */
+extern char text_name[2][14];   /* what stands for {a} and {b} in texts */
 extern uint16_t text_number;    /* what stands for {n} */
 uint8_t menu_choose(uint8_t x, uint8_t y, uint8_t n, uint8_t step, uint8_t start);
 uint8_t ask_yes_no(void);

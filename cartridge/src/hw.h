@@ -1,45 +1,46 @@
-/* hw.h: the console's hardware registers. */
+/* hw.h: the console's hardware registers. Their addresses are in registers.s:
+ * SDCC 4.2 generates wrong code for __sfr reads and for some __at(0xFFxx) writes. */
 #ifndef HW_H
 #define HW_H
 
 #include <stdint.h>
 
-volatile __sfr __at(0x00) rP1;
-volatile __sfr __at(0x04) rDIV;
-volatile __sfr __at(0x0F) rIF;
-volatile __sfr __at(0x10) rNR10;
-volatile __sfr __at(0x11) rNR11;
-volatile __sfr __at(0x12) rNR12;
-volatile __sfr __at(0x13) rNR13;
-volatile __sfr __at(0x14) rNR14;
-volatile __sfr __at(0x16) rNR21;
-volatile __sfr __at(0x17) rNR22;
-volatile __sfr __at(0x18) rNR23;
-volatile __sfr __at(0x19) rNR24;
-volatile __sfr __at(0x1A) rNR30;
-volatile __sfr __at(0x1B) rNR31;
-volatile __sfr __at(0x1C) rNR32;
-volatile __sfr __at(0x1D) rNR33;
-volatile __sfr __at(0x1E) rNR34;
-volatile __sfr __at(0x20) rNR41;
-volatile __sfr __at(0x21) rNR42;
-volatile __sfr __at(0x22) rNR43;
-volatile __sfr __at(0x23) rNR44;
-volatile __sfr __at(0x24) rNR50;
-volatile __sfr __at(0x25) rNR51;
-volatile __sfr __at(0x26) rNR52;
-volatile __sfr __at(0x40) rLCDC;
-volatile __sfr __at(0x41) rSTAT;
-volatile __sfr __at(0x42) rSCY;
-volatile __sfr __at(0x43) rSCX;
-volatile __sfr __at(0x44) rLY;
-volatile __sfr __at(0x45) rLYC;
-volatile __sfr __at(0x47) rBGP;
-volatile __sfr __at(0x48) rOBP0;
-volatile __sfr __at(0x49) rOBP1;
-volatile __sfr __at(0x4A) rWY;
-volatile __sfr __at(0x4B) rWX;
-volatile __sfr __at(0xFF) rIE;
+extern volatile uint8_t rP1;
+extern volatile uint8_t rDIV;
+extern volatile uint8_t rIF;
+extern volatile uint8_t rNR10;
+extern volatile uint8_t rNR11;
+extern volatile uint8_t rNR12;
+extern volatile uint8_t rNR13;
+extern volatile uint8_t rNR14;
+extern volatile uint8_t rNR21;
+extern volatile uint8_t rNR22;
+extern volatile uint8_t rNR23;
+extern volatile uint8_t rNR24;
+extern volatile uint8_t rNR30;
+extern volatile uint8_t rNR31;
+extern volatile uint8_t rNR32;
+extern volatile uint8_t rNR33;
+extern volatile uint8_t rNR34;
+extern volatile uint8_t rNR41;
+extern volatile uint8_t rNR42;
+extern volatile uint8_t rNR43;
+extern volatile uint8_t rNR44;
+extern volatile uint8_t rNR50;
+extern volatile uint8_t rNR51;
+extern volatile uint8_t rNR52;
+extern volatile uint8_t rLCDC;
+extern volatile uint8_t rSTAT;
+extern volatile uint8_t rSCY;
+extern volatile uint8_t rSCX;
+extern volatile uint8_t rLY;
+extern volatile uint8_t rLYC;
+extern volatile uint8_t rBGP;
+extern volatile uint8_t rOBP0;
+extern volatile uint8_t rOBP1;
+extern volatile uint8_t rWY;
+extern volatile uint8_t rWX;
+extern volatile uint8_t rIE;
 
 #define IE_VBLANK 0x01
 #define IE_STAT 0x02

@@ -43,8 +43,7 @@ typedef struct { uint8_t x, y; uint16_t text; } Sign;
 #define KIND_HEAL 4
 #define KIND_SHOP 5
 #define KIND_PC 6
-#define KIND_SCRIPT 7
-#define KIND_THING 8
+#define KIND_SCRIPT 7       /* a thing: never turns */
 
 #define NO_FLAG 0xFFFF
 #define MAX_PEOPLE 12

@@ -7,27 +7,27 @@
 
 #include <stdint.h>
 
-/* HRAM */
-volatile __sfr __at(0xA0) hLcdMode;      /* STAT handler: 0 nothing, 1 wave */
-volatile __sfr __at(0xA1) hWavePhase;
-volatile __sfr __at(0xA2) hRedraw;       /* pending: 1 row, 2 column */
-volatile __sfr __at(0xA3) hRedrawLo;
-volatile __sfr __at(0xA4) hRedrawHi;
-volatile __sfr __at(0xA5) hTransfer;     /* thirds of wTileMap still to copy */
-volatile __sfr __at(0xA6) hTransferPos;
-volatile __sfr __at(0xA7) hTransferHi;   /* 0x98 background map, 0x9C window map */
-volatile __sfr __at(0xA8) hMusicOn;
-volatile __sfr __at(0xA9) hFrames;
-volatile __sfr __at(0xAE) hSCX;
-volatile __sfr __at(0xAF) hSCY;
-volatile __sfr __at(0xB0) hWY;
-volatile __sfr __at(0xB3) hJoyPressed;   /* newly pressed, kept until read */
-volatile __sfr __at(0xB4) hJoyHeld;      /* A B Select Start Right Left Up Down, bit 0 first */
-volatile __sfr __at(0xB8) hLoadedROMBank;
-volatile __sfr __at(0xD3) hRandomAdd;
-volatile __sfr __at(0xD4) hRandomSub;
-volatile __sfr __at(0xD5) hFrameCounter;
-volatile __sfr __at(0xD6) hVBlankOccurred;
+/* HRAM: addresses in registers.s, for the same reason as those in hw.h */
+extern volatile uint8_t hLcdMode;      /* STAT handler: 0 nothing, 1 wave */
+extern volatile uint8_t hWavePhase;
+extern volatile uint8_t hRedraw;       /* pending: 1 row, 2 column */
+extern volatile uint8_t hRedrawLo;
+extern volatile uint8_t hRedrawHi;
+extern volatile uint8_t hTransfer;     /* thirds of wTileMap still to copy */
+extern volatile uint8_t hTransferPos;
+extern volatile uint8_t hTransferHi;   /* 0x98 background map, 0x9C window map */
+extern volatile uint8_t hMusicOn;
+extern volatile uint8_t hFrames;
+extern volatile uint8_t hSCX;
+extern volatile uint8_t hSCY;
+extern volatile uint8_t hWY;
+extern volatile uint8_t hJoyPressed;   /* newly pressed, kept until read */
+extern volatile uint8_t hJoyHeld;      /* A B Select Start Right Left Up Down, bit 0 first */
+extern volatile uint8_t hLoadedROMBank;
+extern volatile uint8_t hRandomAdd;
+extern volatile uint8_t hRandomSub;
+extern volatile uint8_t hFrameCounter;
+extern volatile uint8_t hVBlankOccurred;
 
 /* A monster in the party or the box: 44 bytes. */
 typedef struct {
@@ -102,6 +102,8 @@ __at(0xD368) uint8_t wCurMapHeight;             /* in blocks of 2x2 steps */
 __at(0xD369) uint8_t wCurMapWidth;
 __at(0xD70B) uint8_t wTownVisited[2];
 __at(0xD719) uint8_t wLastBlackoutMap;
+__at(0xD71A) uint8_t wLastBlackoutX;            /* our own: where in that map */
+__at(0xD71B) uint8_t wLastBlackoutY;
 __at(0xD747) uint8_t wEventFlags[320];
 __at(0xD89C) uint8_t wEnemyPartyCount;
 __at(0xD89D) uint8_t wEnemyPartySpecies[7];

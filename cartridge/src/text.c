@@ -3,7 +3,7 @@
  * map hTransferHi names (the window in the world, the background in battle). */
 #include "core.h"
 
-char text_name[2][12];
+char text_name[2][14];
 uint16_t text_number;
 
 static uint8_t *at(uint8_t x, uint8_t y) {

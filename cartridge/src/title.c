@@ -22,3 +22,6 @@ void title_run(void) {
     while (!(take_pressed() & (PAD_START | PAD_A))) wait_frame();
     fade_out();
 }
+
+void credits_run(void) {
+}

@@ -1,6 +1,8 @@
 /* world.c: walking: input, steps, scrolling, doors and edges, encounters. */
 #include "world.h"
 #include "objects.h"
+#include "menu.h"
+#include "sound.h"
 
 uint8_t world_leave;
 uint8_t world_warp;
@@ -72,6 +74,7 @@ static void town_reached(void) {
 static void enter_map(void) {
     map_load_header();
     town_reached();
+    music_play(map.music);
 }
 
 /* Draws the row of cells at map position (x, y) to background line by, from bg_x. */
@@ -153,6 +156,7 @@ static void try_step(uint8_t facing) {
         if (facing != DOWN) return;
         walk_jump = 2;
         step_speed = 2;
+        sound_effect(SOUND_JUMP);
     } else if (!(flags & CELL_WALK)) {
         return;
     }
@@ -202,7 +206,15 @@ static void arrived(void) {
     if (crossing != 0xFF) cross_edge();
     view_draw();
     check_warp();
-    if (world_warp) return;
+    if (world_warp) {
+        sound_effect(SOUND_DOOR);
+        return;
+    }
+    objects_update();
+    trainer_sight();
+    if (world_warp || world_leave) return;
+    if (map.encounters != 0xFF && (flags_at((int8_t)wXCoord, (int8_t)wYCoord) & CELL_GRASS))
+        wild_encounter();
 }
 
 static void walk_on(void) {
@@ -230,7 +242,7 @@ static void walk_on(void) {
     }
     walk_jump = 0;
     arrived();
-    objects_update();
+    if (!world_warp) objects_update();
 }
 
 void world_run(void) {
@@ -244,6 +256,12 @@ void world_run(void) {
             enter_map();
             world_redraw();
             fade_in();
+            take_pressed();
+            if (!flag_get(FLAG_BEGUN)) {
+                flag_set(FLAG_BEGUN);
+                say(TEXT_INTRO);
+                ui_close();
+            }
         }
         wait_frame();
         if (walk_frames) {
@@ -255,6 +273,17 @@ void world_run(void) {
         held = hJoyHeld;
         if (pressed & PAD_A) {
             interact();
+            if (world_warp) continue;
+        } else if (pressed & PAD_START) {
+            menu_redraw = 0;
+            FAR(BANK_MENU, start_menu);
+            if (menu_redraw) {
+                world_redraw();
+                wait_frame();
+                take_pressed();
+            } else {
+                ui_close();
+            }
         } else if (held & 0xF0) {
             if (held & PAD_DOWN) try_step(DOWN);
             else if (held & PAD_UP) try_step(UP);

@@ -17,6 +17,7 @@ void interact(void);
 void person_act(Person *p);
 uint8_t person_at(uint8_t x, uint8_t y);
 void trainer_sight(void);
+void wild_encounter(void);
 extern uint8_t world_leave;     /* set to leave world_run */
 extern uint8_t world_warp;      /* set: go to wCurMap, wXCoord, wYCoord with a fade */
 #endif

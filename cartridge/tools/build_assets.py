@@ -11,7 +11,7 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from kw import graphics, source, world, tables  # noqa: E402
+from kw import graphics, music, source, tables, world  # noqa: E402
 from kw.banks import Banks  # noqa: E402
 
 
@@ -22,6 +22,7 @@ def main(data_dir, out_dir):
     texts = world.Texts()
     graphics.build(data_dir, banks, header)
     game = tables.build(data_dir, banks, header, texts)
+    game.music = music.build(data_dir, banks, header)
     maps_json = world.build(data_dir, banks, header, texts, game)
     texts.place(banks, header)
     header.write(os.path.join(out_dir, "assets.h"))

@@ -64,9 +64,9 @@ def check_areas(path):
     if length.get("_INITIALIZER"):
         sys.exit("error: initialised variables are not supported; make them const or set them in code")
     for name, n in length.items():
-        if name.startswith("_CODE"):
+        if name.startswith("_CODE") or name == "_HOME":     # _HOME is SDCC's library
             end = (start[name] & 0xFFFF) + n
-            limit = 0x3F00 if name == "_CODE" else 0x8000
+            limit = {"_CODE": 0x3C00, "_HOME": 0x3F00}.get(name, 0x8000)
             if end > limit:
                 sys.exit(f"error: segment {name} is {end - limit} bytes too long")
         if name == "_DATA" and start[name] + n > 0xCD00:

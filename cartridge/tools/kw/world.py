@@ -14,10 +14,15 @@ from .source import AssetError, Lines
 DIRECTIONS = {"down": 0, "up": 4, "left": 8, "right": 12}
 SIDES = ("north", "south", "west", "east")
 KINDS = {"npc": 0, "item": 1, "trainer": 2, "leader": 3, "heal": 4, "shop": 5,
-         "pc": 6, "script": 7, "thing": 8}
+         "pc": 6, "script": 7}
 NO_FLAG = 0xFFFF
 SKIPPED_FLAG = (0xD754 - 0xD747) * 8    # public reward functions leave this bit out
 LAST_FLAG = 311 * 8
+
+
+def longest(text):
+    """How long a text can get once names are filled in."""
+    return len(text.replace("{a}", "X" * 8).replace("{b}", "X" * 11).replace("{n}", "XXX"))
 
 
 class Texts:
@@ -39,9 +44,7 @@ class Texts:
         for page in prose.split("|"):
             rows, row = [], ""
             for word in page.split():
-                shown = word.replace("{a}", "X" * 8).replace("{b}", "X" * 8).replace("{n}", "XXX")
-                length = len(re.sub(r"X+", lambda m: m.group(), shown))
-                have = len(row.replace("{a}", "X" * 8).replace("{b}", "X" * 8).replace("{n}", "XXX"))
+                length, have = longest(word), longest(row)
                 if length > 18:
                     raise AssetError(f"{lines.path if lines else 'text'}: word {word!r} does not fit a line")
                 if row and have + 1 + length > 18:
@@ -71,7 +74,7 @@ class Map:
     def __init__(self, lines, header):
         self.lines = lines
         self.title = self.tileset = self.border = None
-        self.music, self.encounters, self.town = "none", None, None
+        self.music, self.encounters, self.town = None, None, None
         self.dark = False
         self.connections = {}
         self.objects = []          # (marker, kind, words, line number)
@@ -110,8 +113,8 @@ class Map:
                 self.connections[words[1]] = (words[2], int(words[3]), lines.number)
             else:
                 lines.fail(f"unknown key {key!r}")
-        if not (self.title and self.tileset and self.border):
-            lines.fail("title, tileset and border are needed")
+        if not (self.title and self.tileset and self.border and self.music):
+            lines.fail("title, tileset, border and music are needed")
         grid = []
         while True:
             if lines.number >= len(lines.lines):
@@ -237,7 +240,7 @@ class World:
 
     def options(self, m, rest, number):
         """Splits words into positional ones and 'key value' options."""
-        keys = {"flag", "hide", "show", "after", "give", "count", "sight", "badge", "out", "need"}
+        keys = {"flag", "hide", "show", "after", "give", "count", "sight", "badge", "out", "need", "value"}
         plain, options, i = [], {}, 0
         while i < len(rest):
             if rest[i] in keys:
@@ -295,7 +298,7 @@ class World:
                 continue
             if kind not in KINDS:
                 m.lines.fail(f"unknown kind {kind!r}", number)
-            sprite, facing, arg, arg2, sight = "ball", "down", 0, 0, 0
+            sprite, facing, arg, arg2, sight = "BALL", "down", 0, 0, 0
             text = text2 = 0
             base = f"{m.name}_{marker}".upper()
             if kind == "item":
@@ -321,7 +324,8 @@ class World:
             elif kind == "script":
                 sprite, facing = plain[0], plain[1]
                 arg = self.look(m, self.game.scripts, plain[2], "script", number)
-                flag = self.flag(opt.get("flag", f"SCRIPT_{base}"))
+                arg2 = self.game.species.get(opt.get("value"), 0)
+                flag = hide = self.flag(opt.get("flag", f"SCRIPT_{base}"))
                 if len(plain) > 3:
                     text = self.texts.add(plain[3], m.lines)
                 text2 = self.texts.add(opt["after"], m.lines) if "after" in opt else text
