@@ -151,6 +151,15 @@ impl Machine {
     ) -> PyResult<T> {
         gate::brief(py, &self.power, |power| work(power.running()?))
     }
+
+    /// Work on the machine inside a call that already released the GIL.
+    pub(crate) fn with_running<T>(
+        &self,
+        work: impl FnOnce(&mut Running) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let mut power = gate::usable(self.power.lock())?;
+        work(power.running()?)
+    }
 }
 
 impl Power {

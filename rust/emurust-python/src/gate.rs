@@ -56,7 +56,8 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(internal_error(&*panic)))
 }
 
-fn usable<'a, S>(
+/// The guard of a lock, unless work on what it guards panicked.
+pub(crate) fn usable<'a, S>(
     lock: Result<MutexGuard<'a, S>, PoisonError<MutexGuard<'a, S>>>,
 ) -> PyResult<MutexGuard<'a, S>> {
     lock.map_err(|_| {

@@ -11,12 +11,14 @@ mod gameboy;
 mod gate;
 mod memory;
 mod rom;
+mod task;
 mod views;
 
 #[pymodule]
 fn _emurust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     rom::register(module)?;
+    task::register(module)?;
     gameboy::register(module)?;
     memory::register(module)?;
     views::register(module)?;
