@@ -35,13 +35,22 @@ class _Form:
     operand: str
 
 
+_INSTRUCTIONS = [
+    *((bytes([n]), i) for n, i in enumerate(OPCODES) if i.flow is not Flow.ILLEGAL),
+    *((bytes([0xCB, n]), i) for n, i in enumerate(PREFIXED_OPCODES)),
+]
+
+#: Instructions without operand by their whole text.
+_FIXED = {i.text: code for code, i in _INSTRUCTIONS if not _PLACEHOLDER.search(i.text)}
+
+
 def _forms() -> dict[str, list[_Form]]:
-    """All spellings by mnemonic; the most specific come first, so they win."""
+    """Spellings with an operand by mnemonic; the most specific come first, so they win."""
     forms: dict[str, list[_Form]] = {}
-    opcodes = [(bytes([n]), i) for n, i in enumerate(OPCODES) if i.flow is not Flow.ILLEGAL]
-    opcodes += [(bytes([0xCB, n]), i) for n, i in enumerate(PREFIXED_OPCODES)]
-    for prefix, instruction in opcodes:
+    for prefix, instruction in _INSTRUCTIONS:
         kinds = _PLACEHOLDER.findall(instruction.text)
+        if not kinds:
+            continue
         if instruction.flow is Flow.RELATIVE:
             kinds = ["jump"]
         pattern = "([^,()]+)".join(re.escape(part) for part in _PLACEHOLDER.split(instruction.text))
@@ -50,11 +59,11 @@ def _forms() -> dict[str, list[_Form]]:
             _Form(
                 re.compile(pattern.replace(r"\ ", " "), re.IGNORECASE),
                 prefix,
-                kinds[0] if kinds else "",
+                kinds[0],
             )
         )
     for candidates in forms.values():
-        candidates.sort(key=lambda form: (form.operand != "", -len(form.pattern.pattern)))
+        candidates.sort(key=lambda form: -len(form.pattern.pattern))
     return forms
 
 
@@ -133,19 +142,17 @@ class _Assembler:
         return bytes([self._value(fill or "0") & 0xFF]) * self._value(count)
 
     def _instruction(self, mnemonic: str, rest: str) -> bytes:
-        # Only the parts that match a form's fixed text are compared in upper case, so
-        # that label names keep theirs.
-        operands = re.sub(r"\s*([,+()-])\s*", r"\1", rest.strip())
-        text = f"{mnemonic} {operands}".strip()
         if mnemonic == "STOP":
             return _STOP
+        operands = re.sub(r"\s*([,+()-])\s*", r"\1", rest.strip())
+        text = f"{mnemonic} {operands}".strip()
+        fixed = _FIXED.get(text.upper())
+        if fixed is not None:
+            return fixed
         for form in _FORMS.get(mnemonic, ()):
             match = form.pattern.fullmatch(text)
-            if match is None:
-                continue
-            if not form.operand:
-                return form.prefix
-            return form.prefix + self._operand(form.operand, match[1])
+            if match is not None:
+                return form.prefix + self._operand(form.operand, match[1])
         raise self._fail(f"no instruction {text!r}")
 
     def _operand(self, kind: str, expression: str) -> bytes:

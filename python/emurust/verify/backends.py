@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from emurust.verify import fields
-from emurust.verify.errors import ReferenceMissingError, StructLayoutError
+from emurust.verify.errors import ReferenceMissingError, StructLayoutError, VerifyError
 from emurust.verify.protocol import Input, Snapshot, TraceEntry
 from emurust.verify.pyboy_state import PyBoyState, parse
 from emurust.verify.pyboy_structs import SUPPORTED_PYBOY, PyBoyStructs, attach
@@ -218,6 +218,9 @@ class EmuRustMachine:
             and run the one frame that PyBoy's 65th is.
     """
 
+    #: A trace holds every instruction (see :func:`.bisect.first_parting`).
+    traces_everything = True
+
     def __init__(self, rom: bytes, *, sound: bool = False, boot: bool = True) -> None:
         self._rom = rom
         self._sound = sound
@@ -282,11 +285,14 @@ class EmuRustMachine:
             self.gameboy.memory[0x8000 + int(offset)] = int(vram[offset])
 
     def trace_step(self, inputs: Sequence[Input], *, observe: bool) -> list[TraceEntry]:
+        trace_frame = getattr(self.gameboy, "_trace_frame", None)
+        if trace_frame is None:
+            raise VerifyError("this build has no instruction trace")
         self._queue(inputs)
         names = ("a", "f", "b", "c", "d", "e", "hl", "sp")
         return [
             TraceEntry(entry[0], entry[1], entry[2], dict(zip(names, entry[3:], strict=True)))
-            for entry in self.gameboy._trace_frame(observe)
+            for entry in trace_frame(observe)
         ]
 
     def close(self) -> None:
