@@ -5,6 +5,8 @@ from typing import SupportsIndex, final, overload
 import numpy as np
 import numpy.typing as npt
 
+__all__ = ["Machine", "Memory", "Rom", "ViewOwner", "__version__"]
+
 __version__: str
 
 @final
@@ -112,6 +114,12 @@ class Machine:
         """Restores a state of the same cartridge; on an error nothing changes."""
     def fork(self) -> Machine:
         """An independent machine in the same state, with the same queued input."""
+    def rom_image(self) -> bytes:
+        """The cartridge's image with what was written over it in this machine."""
+    def patch_rom(self, offset: int, content: bytes | bytearray) -> None:
+        """Overwrites the cartridge's image from `offset` on, in this machine only."""
+    def internals(self) -> list[tuple[str, int]]:
+        """The machine's inner values by name, for comparison with a reference."""
     def cart_ram_bytes(self) -> bytes:
         """All cartridge RAM banks, one after the other."""
     def set_cart_ram(self, content: bytes | bytearray) -> None:

@@ -341,8 +341,18 @@ class GameBoy:
 
     def __reduce__(self) -> tuple[object, ...]:
         machine = self._machine
+        image, patched = self._rom.image(), machine.rom_image()
         options = (machine.boot_rom, machine.sound)
-        return _unpickle, (self._rom.image(), *options, self.get_state())
+        return _unpickle, (
+            image,
+            None if patched == image else patched,
+            *options,
+            self.get_state(),
+        )
+
+    def _debug_state(self) -> dict[str, int]:
+        """Inner values by name, for `emurust.verify`."""
+        return dict(self._machine.internals())
 
     # -- the end ---------------------------------------------------------------------
 
@@ -410,9 +420,13 @@ class GameBoy:
             self._machine.set_cart_ram(content)
 
 
-def _unpickle(image: bytes, boot_rom: bytes | None, sound: bool, state: bytes) -> GameBoy:
+def _unpickle(
+    image: bytes, patched: bytes | None, boot_rom: bytes | None, sound: bool, state: bytes
+) -> GameBoy:
     rom = Rom(image)
     machine = Machine(rom, boot_rom=boot_rom, sound=sound)
+    if patched is not None:
+        machine.patch_rom(0, patched)
     machine.load_state(state)
     return GameBoy._over(rom, machine)
 

@@ -5,9 +5,7 @@
 
 use std::sync::Mutex;
 
-use emurust_core::{
-    BootRom, Button, GameBoy, Options, Registers, SCREEN_HEIGHT, SCREEN_WIDTH,
-};
+use emurust_core::{BootRom, Button, GameBoy, Options, Registers, SCREEN_HEIGHT, SCREEN_WIDTH};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -336,7 +334,8 @@ impl Machine {
     fn save_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.brief(py, |running| {
             PyBytes::new_with(py, running.gameboy.state_len(), |out| {
-                running.gameboy.save_state_into(out);
+                let written = running.gameboy.save_state_into(out);
+                written.map_err(|error| error.to_py_err())?;
                 Ok(())
             })
         })
@@ -362,6 +361,26 @@ impl Machine {
             let (gameboy, options) = (running.gameboy.clone(), running.options.clone());
             Ok(Self::from_running(Running::new(gameboy, options)))
         })
+    }
+
+    /// The cartridge's image with what was written over it in this machine.
+    fn rom_image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.brief(py, |running| {
+            Ok(PyBytes::new(py, running.gameboy.rom().image()))
+        })
+    }
+
+    /// Overwrites the cartridge's image from `offset` on, in this machine only.
+    fn patch_rom(&self, py: Python<'_>, offset: usize, content: PyBackedBytes) -> PyResult<()> {
+        self.brief(py, |running| {
+            running.gameboy.patch_rom(offset, &content);
+            Ok(())
+        })
+    }
+
+    /// The machine's inner values by name, for comparison with a reference.
+    fn internals(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, u64)>> {
+        self.brief(py, |running| Ok(running.gameboy.internals()))
     }
 
     /// All cartridge RAM banks, one after the other.

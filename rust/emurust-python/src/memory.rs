@@ -26,8 +26,11 @@ const BOOT_ROM_BANK: i64 = -1;
 /// the side effects of such a read. memory[bank, addr] and memory[bank, a:b] read
 /// one bank of ROM (0x0000-0x7FFF, also 0x0000-0x3FFF of any bank), video RAM
 /// (bank 0), cartridge RAM or work RAM (0xC000-0xDFFF: bank 0 or 1, and as in PyBoy
-/// 0xD000 + n in bank 0 is 0xC000 + n) directly. Assignment writes; a list or one
-/// value for all may be assigned to a slice. Slices may have a step.
+/// 0xD000 + n in bank 0 is 0xC000 + n) directly; bank -1 is the boot ROM.
+///
+/// Assignment writes; a list or one value for all may be assigned to a slice. Without a
+/// bank, writing to ROM addresses talks to the mapper; with one it changes the ROM of
+/// this machine only (states do not hold the change). Slices may have a step.
 ///
 /// Raises AddressError, BankError, ArgumentError (values, lengths) or
 /// ArgumentTypeError.
@@ -228,16 +231,27 @@ impl Banked {
         }
     }
 
-    fn write<'a>(&self, gameboy: &'a mut GameBoy) -> PyResult<&'a mut [u8]> {
-        match self {
-            Self::BootRom(_) | Self::Rom(_) => Err(ArgumentError::new_err(
-                "ROM cannot be overridden in a running machine; change the bytes of the ROM \
-                 and make a new one",
-            )),
-            Self::Vram(range) => Ok(&mut gameboy.vram_mut()[range.clone()]),
-            Self::CartRam(range) => Ok(&mut gameboy.cart_ram_mut()[range.clone()]),
-            Self::Wram(range) => Ok(&mut gameboy.wram_mut()[range.clone()]),
+    /// Writes one of `values` to every `step`th byte of the range.
+    fn write(&self, gameboy: &mut GameBoy, step: usize, values: &[u8]) -> PyResult<()> {
+        let cells =
+            match self {
+                Self::BootRom(_) => return Err(ArgumentError::new_err(
+                    "the boot ROM of a machine is fixed; make a new GameBoy with another bootrom",
+                )),
+                Self::Rom(range) => {
+                    for (offset, &value) in range.clone().step_by(step).zip(values) {
+                        gameboy.patch_rom(offset, &[value]);
+                    }
+                    return Ok(());
+                }
+                Self::Vram(range) => &mut gameboy.vram_mut()[range.clone()],
+                Self::CartRam(range) => &mut gameboy.cart_ram_mut()[range.clone()],
+                Self::Wram(range) => &mut gameboy.wram_mut()[range.clone()],
+            };
+        for (cell, &value) in cells.iter_mut().step_by(step).zip(values) {
+            *cell = value;
         }
+        Ok(())
     }
 }
 
@@ -258,14 +272,12 @@ fn byte(value: &Bound<'_, PyAny>) -> PyResult<u8> {
 /// The bytes to write: one for each address, or one for all.
 fn values(value: &Bound<'_, PyAny>, subscript: &Subscript) -> PyResult<Vec<u8>> {
     let len = subscript.len();
-    if subscript.single || value.hasattr("__index__")? {
-        return Ok(vec![byte(value)?; len]);
+    if subscript.single {
+        return Ok(vec![byte(value)?]);
     }
+    // Iterable first: numpy arrays have an __index__ that only some of them mean.
     let Ok(items) = value.try_iter() else {
-        let kind = value.get_type().name()?;
-        return Err(ArgumentTypeError::new_err(format!(
-            "a slice of memory takes integers or one integer, not {kind}"
-        )));
+        return Ok(vec![byte(value)?; len]);
     };
     let bytes = items
         .map(|item| byte(&item?))
@@ -341,10 +353,7 @@ impl Memory {
                 return Ok(());
             };
             let banked = subscript.banked(bank, &running.gameboy, running.has_boot_rom())?;
-            let cells = banked.write(&mut running.gameboy)?;
-            for (cell, &value) in cells.iter_mut().step_by(subscript.step).zip(&values) {
-                *cell = value;
-            }
+            banked.write(&mut running.gameboy, subscript.step, &values)?;
             running.refresh_memory_views();
             Ok(())
         })
