@@ -175,6 +175,12 @@ impl Task {
         self.0.cartridge_titles().to_vec()
     }
 
+    /// The file has a world map, in which `map_offsets` places the maps.
+    #[getter]
+    fn has_world(&self) -> bool {
+        self.0.has_world()
+    }
+
     /// Names of the actions, in order.
     #[getter]
     fn action_names(&self) -> Vec<String> {

@@ -488,6 +488,12 @@ impl Task {
         &self.spec.titles
     }
 
+    /// Whether there is a world map, in which [`TaskOptions::map_offsets`] places the maps.
+    #[must_use]
+    pub fn has_world(&self) -> bool {
+        self.spec.world.is_some()
+    }
+
     /// Whether the task can be played on a cartridge.
     ///
     /// # Errors
