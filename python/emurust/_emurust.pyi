@@ -1,11 +1,12 @@
 """The compiled module; see rust/emurust-python/src."""
 
-from typing import SupportsIndex, final, overload
+from collections.abc import Mapping, Sequence
+from typing import SupportsIndex, TypeAlias, final, overload
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Machine", "Memory", "Rom", "ViewOwner", "__version__"]
+__all__ = ["Episode", "Machine", "Memory", "Rom", "Task", "ViewOwner", "__version__"]
 
 __version__: str
 
@@ -169,3 +170,115 @@ class Memory:
 @final
 class ViewOwner:
     """The base object of an array: keeps the array's memory."""
+
+_Watch: TypeAlias = int | str | tuple[int, int]
+
+@final
+class Task:
+    """A task: what to read from a machine and how to score it."""
+
+    @staticmethod
+    def from_toml(text: str, file_name: str, symbols: tuple[str, str] | None = None) -> Task:
+        """Reads a task file; `symbols` is the text of a `.sym` file and its name."""
+    def with_options(
+        self,
+        *,
+        observation: str | None = None,
+        frame_skip: int | None = None,
+        hold_frames: int | None = None,
+        frame_stack: int | None = None,
+        resolution: str | None = None,
+        reward_weights: Mapping[str, float] | None = None,
+        reward_scale: float | None = None,
+        max_steps: int | None = None,
+        watch: Sequence[_Watch] | None = None,
+        map_offsets: Mapping[int, tuple[int, int]] | None = None,
+        render: bool | None = None,
+    ) -> Task:
+        """The task with some things changed; see `emurust.tasks.load`."""
+    def check_cartridge(self, rom: Rom) -> None:
+        """Raises TaskCartridgeError unless the task is made for this cartridge."""
+    @property
+    def name(self) -> str:
+        """The name that the file gives."""
+    @property
+    def description(self) -> str:
+        """The file's own description."""
+    @property
+    def file_name(self) -> str:
+        """The file that the task was read from."""
+    @property
+    def cartridge_titles(self) -> list[str]:
+        """Titles of the cartridges that the task is made for; empty: any."""
+    @property
+    def has_world(self) -> bool:
+        """The file has a world map, in which `map_offsets` places the maps."""
+    @property
+    def action_names(self) -> list[str]:
+        """Names of the actions, in order."""
+    @property
+    def observation(self) -> str:
+        """ "dict", "screen", "ram", "all" or "packed"."""
+    @property
+    def observation_layout(
+        self,
+    ) -> list[tuple[str, str, list[int], int, str, float, float]]:
+        """(name, dtype, shape, offset, space, low, high) of each field of the record."""
+    @property
+    def observation_len(self) -> int:
+        """Bytes of one observation record."""
+    @property
+    def info_layout(self) -> list[tuple[str, bool]]:
+        """(name, is a reward term) of each info value."""
+    @property
+    def watch_layout(self) -> list[tuple[str, int, int]]:
+        """(name, offset, length) of each entry of the watched RAM."""
+    @property
+    def frame_skip(self) -> int:
+        """Frames of one step."""
+    @property
+    def hold_frames(self) -> int:
+        """Frames for which an action's buttons are held."""
+    @property
+    def max_steps(self) -> int:
+        """Steps until an episode is truncated; 0: never."""
+    @property
+    def reward_weights(self) -> dict[str, float]:
+        """The weights, scaled, by reward term."""
+    @property
+    def start_states(self) -> list[tuple[str, str]]:
+        """(name, path) of each start state of the file."""
+    @property
+    def default_start(self) -> str | None:
+        """The name of the start state to take when none is asked for."""
+
+@final
+class Episode:
+    """One machine's play of a task."""
+
+    def __new__(cls, task: Task) -> Episode: ...
+    @property
+    def task(self) -> Task:
+        """The task."""
+    @property
+    def steps(self) -> int:
+        """Steps since the episode began."""
+    def begin(
+        self, machine: Machine, seed: int
+    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32], npt.NDArray[np.uint8]]:
+        """Begins an episode on the machine as it is; the observation record, info and watch."""
+    def step(
+        self, machine: Machine, action: int
+    ) -> tuple[
+        npt.NDArray[np.uint8],
+        float,
+        bool,
+        bool,
+        npt.NDArray[np.float32],
+        npt.NDArray[np.uint8],
+    ]:
+        """Takes an action: (observation record, reward, terminated, truncated, info, watch)."""
+    def save(self) -> bytes:
+        """Everything that `load` needs to go on exactly, but the machine."""
+    def load(self, state: bytes | bytearray) -> None:
+        """Goes on from saved bytes; on an error nothing changes."""
