@@ -80,6 +80,10 @@ pub struct Buffers {
 // threads; see `Buffers::new`.
 unsafe impl Send for Buffers {}
 
+#[expect(unsafe_code, reason = "the caller's memory is taken as pointers")]
+// SAFETY: a shared `Buffers` gives nobody access to the memory.
+unsafe impl Sync for Buffers {}
+
 impl Buffers {
     /// # Safety
     /// Each must point to one row per machine of the pool (of `observation_len` bytes, or one
@@ -762,6 +766,16 @@ impl Pool {
         for &number in &self.received {
             self.desk.states[number as usize] = State::Idle;
         }
+    }
+
+    /// Prepares to wait for everything that is under way. Results stay to be received.
+    ///
+    /// # Errors
+    /// The pool is closed.
+    pub fn begin_settle(&mut self) -> Result<(), PoolError> {
+        self.check_usable()?;
+        self.wanted = Wanted::All;
+        Ok(())
     }
 
     /// Begins an episode on all machines, or on those for which `chosen` is true. Results that

@@ -10,6 +10,7 @@ mod errors;
 mod gameboy;
 mod gate;
 mod memory;
+mod pool;
 mod rom;
 mod task;
 mod views;
@@ -22,5 +23,6 @@ fn _emurust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     gameboy::register(module)?;
     memory::register(module)?;
     views::register(module)?;
+    pool::register(module)?;
     Ok(())
 }
