@@ -107,7 +107,7 @@ static uint16_t damage(Fighter *a, Fighter *d, uint8_t attack_stage, uint8_t def
     v = (uint32_t)(a->level * 2u / 5 + 2) * move.power;
     v = v * attack / defence / 50;
     if (hit_perfect) v <<= 1;
-    v += 2;
+    ++v;
     if (move.type == a->type1 || move.type == a->type2) v += v >> 1;
     hit_effect = effectiveness(move.type, d->type1, d->type2);
     v = v * hit_effect / 10;
@@ -368,7 +368,7 @@ static void experience(void) {
     uint8_t i;
     if (!get16(m->hp) || m->level >= 100) return;
     species_load(wEnemyMon.species);
-    gain = (uint16_t)species.exp * wEnemyMon.level / 5;
+    gain = (uint16_t)species.exp * wEnemyMon.level / 4;
     if (battle_kind == 2) gain += gain >> 1;
     if (!gain) gain = 1;
     text_number = (uint16_t)gain;
@@ -554,13 +554,13 @@ static uint8_t choose(void) {
     uint8_t pressed, slot;
     for (;;) {
         draw_box(0, 12, 20, 6);
-        draw_box(8, 12, 12, 6);
-        put_string(10, 14, fight_text);
-        put_string(16, 14, swap_text);
-        put_string(10, 16, item_text);
-        put_string(16, 16, run_text);
+        draw_box(7, 12, 13, 6);
+        put_string(9, 14, fight_text);
+        put_string(15, 14, swap_text);
+        put_string(9, 16, item_text);
+        put_string(15, 16, run_text);
         for (;;) {
-            uint8_t *mark = wTileMap + (14 + (cursor & 2)) * 20 + ((cursor & 1) ? 15 : 9);
+            uint8_t *mark = wTileMap + (14 + (cursor & 2)) * 20 + ((cursor & 1) ? 14 : 8);
             *mark = TILE_CURSOR;
             screen_update();
             do {

@@ -111,7 +111,7 @@ static void show_stats(uint8_t slot) {
     }
     screen_update();
     take_pressed();
-    while (!(take_pressed() & (PAD_A | PAD_B))) wait_frame();
+    while (!(take_pressed() & (PAD_A | PAD_B | PAD_START))) wait_frame();
 }
 
 static void party_menu(void) {
@@ -146,7 +146,7 @@ uint8_t bag_choose(void) {
         draw_box(3, 2, 17, 10);
         put_string(5, 4, empty);
         screen_update();
-        while (!(take_pressed() & (PAD_A | PAD_B))) wait_frame();
+        while (!(take_pressed() & (PAD_A | PAD_B | PAD_START))) wait_frame();
         return 0;
     }
     bag_top = bag_cursor = 0;
@@ -168,11 +168,11 @@ uint8_t bag_choose(void) {
         screen_update();
         do {
             wait_frame();
-            pressed = take_pressed() & (PAD_A | PAD_B | PAD_UP | PAD_DOWN);
+            pressed = take_pressed() & (PAD_A | PAD_B | PAD_START | PAD_UP | PAD_DOWN);
         } while (!pressed);
         sound_effect(SOUND_CURSOR);
         if (pressed & PAD_A) return wBagItems[(bag_top + bag_cursor) << 1];
-        if (pressed & PAD_B) return 0;
+        if (pressed & (PAD_B | PAD_START)) return 0;
         if (pressed & PAD_UP) {
             if (bag_cursor) --bag_cursor;
             else if (bag_top) --bag_top;
@@ -279,7 +279,7 @@ static void card(void) {
     }
     screen_update();
     take_pressed();
-    while (!(take_pressed() & (PAD_A | PAD_B))) wait_frame();
+    while (!(take_pressed() & (PAD_A | PAD_B | PAD_START))) wait_frame();
 }
 
 /* ---- start menu ------------------------------------------------------------------------- */

@@ -117,7 +117,7 @@ static void starter(Person *p) {
     name_species(0, p->arg2);
     say_open(TEXT_STARTER_ASK);
     if (!ask_yes_no()) return;
-    monster_make(&m, p->arg2, 6);
+    monster_make(&m, p->arg2, 7);
     monster_take(&m);
     flag_set(p->flag);
     flag_set(FLAG_GOT_STARTER);

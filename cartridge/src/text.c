@@ -155,7 +155,7 @@ void say_open(uint16_t text) {
 }
 
 /* A vertical menu of n entries with the cursor column at x, first entry at y,
- * `step` rows apart. Returns the entry, or MENU_CANCEL for B. */
+ * `step` rows apart. Returns the entry, or MENU_CANCEL for B or Start. */
 uint8_t menu_choose(uint8_t x, uint8_t y, uint8_t n, uint8_t step, uint8_t start) {
     uint8_t i = start;
     uint8_t pressed;
@@ -166,10 +166,10 @@ uint8_t menu_choose(uint8_t x, uint8_t y, uint8_t n, uint8_t step, uint8_t start
         screen_update();
         do {
             wait_frame();
-            pressed = take_pressed() & (PAD_A | PAD_B | PAD_UP | PAD_DOWN);
+            pressed = take_pressed() & (PAD_A | PAD_B | PAD_START | PAD_UP | PAD_DOWN);
         } while (!pressed);
         if (pressed & PAD_A) return i;
-        if (pressed & PAD_B) return MENU_CANCEL;
+        if (pressed & (PAD_B | PAD_START)) return MENU_CANCEL;
         *p = TILE_SPACE;
         if (pressed & PAD_UP) i = i ? i - 1 : n - 1;
         else i = (i + 1 == n) ? 0 : i + 1;

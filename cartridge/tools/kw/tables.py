@@ -15,6 +15,8 @@ class Game:
     def __init__(self):
         self.types = {}
         self.moves = {}
+        self.move_data = {}     # for the JSON file
+        self.chart = []
         self.species = {}
         self.items = {}
         self.encounters = {}
@@ -51,6 +53,7 @@ def build_types(path, game, banks, header):
             lines.fail("expected type, strong or weak")
     n = len(game.types)
     header.define("TYPE_COUNT", n)
+    game.chart = [[chart.get((a, d), 10) for d in range(n)] for a in range(n)]
     header.place("TYPE_CHART", banks.add(bytes(chart.get((a, d), 10) for a in range(n) for d in range(n))))
     header.place("TYPE_NAMES", banks.add(b"".join(t.encode().ljust(8, b"\0") for t in game.types)))
 
@@ -66,7 +69,9 @@ def build_moves(path, game, banks, header):
         header.define("MOVE_" + name, game.moves[name])
         if effect not in EFFECTS:
             lines.fail(f"unknown effect {effect!r}")
-        blob += name_bytes(lines, name, 11) + bytes((look(lines, game.types, kind, "type"), int(power),
+        game.move_data[game.moves[name]] = {"name": name, "type": look(lines, game.types, kind, "type"),
+                                            "power": int(power), "effect": effect}
+        blob += name_bytes(lines, name, 11) + bytes((game.types[kind], int(power),
                                                      int(accuracy) * 255 // 100, int(pp), EFFECTS.index(effect)))
     for i, effect in enumerate(EFFECTS):
         header.define("EFFECT_" + effect, i)

@@ -162,6 +162,12 @@ class Map:
         for marker, _, _, number in self.objects:
             if marker not in self.marks:
                 lines.fail(f"marker {marker} is not in the grid", number)
+        for y, row in enumerate(self.rows):
+            for x, cell in enumerate(row):
+                if self.tileset.flags[cell] & 4 and (
+                        y + 1 >= self.height or not self.flags_at(x, y + 1) & 1
+                        or any(self.marks[o[0]] == (x, y + 1) for o in self.objects)):
+                    lines.fail("the cell below a ledge must be free", grid[y][1])
         if self.border not in self.tileset.cells:
             lines.fail(f"unknown border {self.border}")
 
@@ -445,4 +451,9 @@ def build(data_dir, banks, header, texts, game):
         "height": max(m["y"] + m["height"] for m in maps),
         "maps": maps,
         "events": world.flags,
+        "types": list(game.types),
+        "chart": game.chart,
+        "moves": game.move_data,
+        "species": {number: name for name, number in game.species.items()},
+        "items": {number: name for name, number in game.items.items() if "_" not in name},
     }
