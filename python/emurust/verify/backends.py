@@ -34,6 +34,9 @@ BOOT_LOGO_VRAM[0x1908:0x194D] = True
 BUS_RANGES = ((0x0000, 0x0100), (0x3FF0, 0x4010), (0x7FF0, 0xA000), (0xC000, 0x10000))
 
 
+_LCD_ITEMS = tuple(fields.LCD_REGISTERS.items())
+
+
 def reference_version() -> str:
     """The installed PyBoy's version.
 
@@ -144,7 +147,7 @@ class PyBoyMachine:
 
     def snapshot(self) -> Snapshot:
         if self.structs is not None:
-            return Snapshot(self.structs.ints(), self.structs.arrays())
+            return Snapshot(self.structs.ints(sound=self._sound), self.structs.arrays())
         return self._public_snapshot()
 
     def _public_snapshot(self) -> Snapshot:
@@ -262,13 +265,18 @@ class EmuRustMachine:
         ints["cycles"] = gameboy.cycles
         if self._debug_state is not None:
             debug: Mapping[str, int] = self._debug_state()
-            ints.update((name, int(value)) for name, value in debug.items())
+            names = fields.EMURUST_NAMES
+            ints.update((names.get(name, name), value) for name, value in debug.items())
+        memory = gameboy.memory
+        lcd = memory[0xFF42:0xFF4C]
+        ints.update((name, lcd[address - 0xFF42]) for address, name in _LCD_ITEMS)
         arrays = {
             "vram": gameboy.vram,
             "wram": gameboy.wram,
             "oam": gameboy.oam,
             "hram": gameboy.hram,
             "cart_ram": gameboy.cart_ram,
+            "unusable": np.array(memory[0xFEA0:0xFF00], dtype=np.uint8),
         }
         return Snapshot(ints, arrays)
 

@@ -18,7 +18,6 @@ from emurust.verify.images import as_text, write_comparison
 from emurust.verify.inputs import read_buttons
 from emurust.verify.levels import Job, Verdict, generated_jobs, run_job
 from emurust.verify.pyboy_structs import SUPPORTED_PYBOY
-from emurust.verify.report import describe_divergence, describe_instruction
 
 _LEFT, _RIGHT = "PyBoy", "EmuRust"
 
@@ -178,10 +177,8 @@ def _report(verdict: Verdict, options: argparse.Namespace) -> None:
     divergence = verdict.outcome.divergence
     if divergence is None:
         return
-    print(f"\n=== {verdict.job.name} ===")
-    print(describe_divergence(divergence, _LEFT, _RIGHT))
-    if verdict.instruction is not None:
-        print(describe_instruction(verdict.instruction, verdict.job.rom, _LEFT, _RIGHT))
+    print()
+    print(verdict.explain(_LEFT, _RIGHT))
     left, right = divergence.left_screen, divergence.right_screen
     if options.ascii:
         for name, screen in ((_LEFT, left), (_RIGHT, right)):

@@ -64,11 +64,11 @@ class Differences:
 def compare(left: Snapshot, right: Snapshot, keep: FieldFilter | None = None) -> Differences:
     """Compare all fields that both snapshots have (scalars: and that ``keep`` admits)."""
     scalars = []
-    right_ints = right.ints
-    for name, value in left.ints.items():
-        other = right_ints.get(name)
+    left_ints = left.ints
+    for name, value in right.ints.items():
+        other = left_ints.get(name)
         if other is not None and value != other and (keep is None or keep(name)):
-            scalars.append(ScalarDifference(name, value, other))
+            scalars.append(ScalarDifference(name, other, value))
     arrays = []
     for name, array in left.arrays.items():
         counterpart = right.arrays.get(name)
@@ -85,7 +85,7 @@ def compare_arrays(
     """The difference of two arrays, or None when every byte is equal."""
     if left.shape != right.shape:
         return ArrayDifference(name, max(left.size, right.size), (), (left.shape, right.shape))
-    if np.array_equal(left, right):
+    if left.tobytes() == right.tobytes():  # several times faster than comparing elements
         return None
     flat_left, flat_right = left.reshape(-1), right.reshape(-1)
     where = np.flatnonzero(flat_left != flat_right)

@@ -133,6 +133,37 @@ _SOUND_MEANINGS: dict[str, str] = {
 
 MEANINGS.update(_SOUND_MEANINGS)
 
+#: EmuRust's names for internal values where they differ from those here.
+EMURUST_NAMES: dict[str, str] = {
+    "interrupt_flags": "if",
+    "interrupt_enable": "ie",
+    "timer_counter": "div_counter",
+    "timer_tima": "tima",
+    "timer_tma": "tma",
+    "timer_tac": "tac",
+    "timer_reload_phase": "tima_reload",
+    "serial_sc": "sc",
+    "serial_transferring": "serial_enabled",
+    "joypad_latch": "joyp",
+    "dma_copied": "dma_index",
+    "dma_starts_at": "dma_start_cycle",
+    "mbc1_mode": "banking_mode",
+    "lcd_next_step": "lcd_transition",
+    "lcd_window_triggered": "wy_latch",
+}
+
+#: LCD registers whose bus reads have no side effect at a frame boundary.
+LCD_REGISTERS: dict[int, str] = {
+    0xFF42: "scy",
+    0xFF43: "scx",
+    0xFF45: "lyc",
+    0xFF47: "bgp",
+    0xFF48: "obp0",
+    0xFF49: "obp1",
+    0xFF4A: "wy",
+    0xFF4B: "wx",
+}
+
 #: Names that PyBoy offers and that are left out of every comparison, and why.
 NOT_COMPARED: dict[str, str] = {
     "lcd_last_cycle": "cycle of the last catch-up, which no program can see",

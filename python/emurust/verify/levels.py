@@ -19,7 +19,12 @@ from emurust.verify.backends import BOOT_FRAMES, EmuRustMachine, PyBoyMachine
 from emurust.verify.bisect import InstructionDivergence, find_instruction
 from emurust.verify.inputs import Script, no_buttons, random_buttons
 from emurust.verify.protocol import Machine
-from emurust.verify.report import first_address, writes_of
+from emurust.verify.report import (
+    describe_divergence,
+    describe_instruction,
+    first_address,
+    writes_of,
+)
 from emurust.verify.rollout import Outcome, Plan, Progress, Render, rollout
 
 #: A frame of the boot program that is always drawn when pictures are compared: a
@@ -87,6 +92,20 @@ class Verdict:
     @property
     def equal(self) -> bool:
         return self.outcome.divergence is None
+
+
+    def explain(self, left: str = "PyBoy", right: str = "EmuRust") -> str:
+        """The verdict in words: on a difference both machines side by side."""
+        divergence = self.outcome.divergence
+        if divergence is None:
+            return f"{self.job.name}: equal for {self.outcome.steps:,} frames"
+        parts = [
+            f"=== {self.job.name}, seed {self.job.seed} ===",
+            describe_divergence(divergence, left, right),
+        ]
+        if self.instruction is not None:
+            parts.append(describe_instruction(self.instruction, self.job.rom, left, right))
+        return "\n".join(parts)
 
 
 #: Makes one side's machine for a job.

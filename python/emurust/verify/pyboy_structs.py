@@ -19,6 +19,9 @@ from __future__ import annotations
 
 import ctypes
 import gc
+from collections.abc import Callable
+from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -447,6 +450,158 @@ class _Rtc(_Object):
     ]
 
 
+#: Names and a function that returns their values, for one part.
+_Reader = tuple[tuple[str, ...], Callable[[], tuple[int, ...]]]
+
+_TONE_PLAIN = {
+    "duty": "wave_duty",
+    "length": "lengthtimer",
+    "length_enable": "length_enable",
+    "period_value": "sound_period",
+    "timer": "periodtimer",
+    "position": "waveframe",
+    "volume": "volume",
+    "envelope_timer": "envelopetimer",
+}
+
+#: Numbers by part: field name and PyBoy's attribute.
+_PLAIN: dict[str, dict[str, str]] = {
+    "cpu": {
+        **{name.lower(): name for name in ("A", "F", "B", "C", "D", "E", "HL", "SP", "PC")},
+        "cycles": "cycles",
+        "ei_delay": "interrupt_enable_delay",
+        "ie": "interrupts_enabled_register",
+        "if": "interrupts_flag_register",
+    },
+    "interaction": {"joypad_directions": "directional", "joypad_buttons": "standard"},
+    "mb": {
+        "dma_source": "oam_dma_source",
+        "dma_index": "oam_dma_index",
+        "dma_start_cycle": "oam_dma_start_cycle",
+    },
+    "lcd": {
+        **{name.lower(): name for name in ("LY", "LYC", "SCY", "SCX", "WY", "WX")},
+        "lcd_clock": "clock",
+        "lcd_target": "clock_target",
+        "lcd_last_cycle": "last_cycles",
+        "lcd_next_mode": "next_stat_mode",
+        "lcd_transition": "stat_transition",
+    },
+    "lcdc": {"lcdc": "value"},
+    "stat": {"stat": "value"},
+    "bgp": {"bgp": "value"},
+    "obp0": {"obp0": "value"},
+    "obp1": {"obp1": "value"},
+    "renderer": {"window_line": "ly_window"},
+    "timer": {
+        "div_counter": "DIV_counter",
+        "div": "DIV",
+        "tima": "TIMA",
+        "tma": "TMA",
+        "tac": "TAC",
+        "tima_counter": "TIMA_counter",
+        "tima_reload": "tima_reload_state",
+        "timer_last_cycle": "last_cycles",
+    },
+    "serial": {
+        "sc": "SC",
+        "serial_clock": "clock",
+        "serial_target": "clock_target",
+        "serial_last_cycle": "last_cycles",
+    },
+    "cartridge": {
+        "rom_bank": "rombank_selected",
+        "rom_bank_low": "rombank_selected_low",
+        "ram_bank": "rambank_selected",
+        "banking_mode": "memorymodel",
+    },
+    "mbc1": {"mbc1_bank1": "bank_select_register1", "mbc1_bank2": "bank_select_register2"},
+    "rtc": {
+        "rtc_seconds": "seconds",
+        "rtc_minutes": "minutes",
+        "rtc_hours": "hours",
+        "rtc_day_low": "day_low",
+        "rtc_day_high": "day_high",
+        "rtc_halt": "halt",
+        "rtc_carry": "day_carry",
+        "rtc_cycles": "rtc_cycles",
+        "rtc_last_cycle": "last_cycles",
+        "rtc_latched_seconds": "sec_latch",
+        "rtc_latched_minutes": "min_latch",
+        "rtc_latched_hours": "hour_latch",
+        "rtc_latched_day_low": "day_latch_low",
+        "rtc_latched_day_high": "day_latch_high",
+    },
+}
+
+_SOUND_PLAIN: dict[str, dict[str, str]] = {
+    "sound": {
+        "sound_cycles": "cycles",
+        "sound_skip": "div_apu_counter",
+        "sound_step": "div_apu",
+        "nr50": "NR50",
+    },
+    "sweep": {
+        **{f"ch1_{name}": attribute for name, attribute in _TONE_PLAIN.items()},
+        "ch1_sweep_pace": "sweep_pace",
+        "ch1_sweep_direction": "sweep_direction",
+        "ch1_sweep_shift": "sweep_magnitude",
+        "ch1_sweep_timer": "sweeptimer",
+        "ch1_sweep_check": "sweepchecktimer",
+        "ch1_sweep_shadow": "shadow",
+    },
+    "tone": {f"ch2_{name}": attribute for name, attribute in _TONE_PLAIN.items()},
+    "wave": {
+        "ch3_dac": "dacpow",
+        "ch3_length": "lengthtimer",
+        "ch3_length_enable": "length_enable",
+        "ch3_period_value": "sound_period",
+        "ch3_timer": "periodtimer",
+        "ch3_position": "waveframe",
+    },
+    "noise": {
+        "ch4_length": "lengthtimer",
+        "ch4_length_enable": "length_enable",
+        "ch4_volume": "volume",
+        "ch4_envelope_timer": "envelopetimer",
+        "ch4_lfsr": "shiftregister",
+    },
+}
+
+#: Flags by part; any non-zero value counts as set.
+_FLAGS: dict[str, dict[str, str]] = {
+    "cpu": {
+        "ime": "interrupt_master_enable",
+        "halted": "halted",
+        "halted_during_ei": "halted_during_ei",
+    },
+    "mb": {"boot_rom_mapped": "bootrom_enabled", "dma_active": "oam_dma_active"},
+    "lcd": {
+        "lcd_first_frame": "first_frame",
+        "lcd_restart_pending": "reset",
+        "lcd_stat_mode_hidden": "stat_mode_override",
+        "lcd_lyc_written_while_off": "lyc_changed_while_disabled",
+    },
+    "renderer": {"wy_latch": "wy_activated_frame"},
+    "stat": {"stat_line": "_irq_line"},
+    "serial": {"serial_enabled": "transfer_enabled", "serial_internal": "internal_clock"},
+    "cartridge": {"ram_enabled": "rambank_enabled"},
+    "rtc": {"rtc_latch_armed": "latch_enabled"},
+}
+
+_SOUND_FLAGS: dict[str, dict[str, str]] = {
+    "sound": {"sound_power": "poweron", "sound_div_write_flag": "apu_poweron_after_div_write"},
+    "sweep": {
+        "ch1_on": "enable",
+        "ch1_sweep_negated": "sweep_negate_used",
+        "ch1_sweep_enabled": "sweepenable",
+    },
+    "tone": {"ch2_on": "enable"},
+    "wave": {"ch3_on": "enable", "ch3_accessible": "wave_access"},
+    "noise": {"ch4_on": "enable"},
+}
+
+
 def _referent(owner: object, type_name: str) -> Any:
     """The one object of type ``type_name`` that ``owner`` refers to."""
     found = [item for item in gc.get_referents(owner) if type(item).__name__ == type_name]
@@ -539,6 +694,10 @@ class PyBoyStructs:
             self.cartridge.rambanks.data, 8192 * self.cartridge.external_ram_count
         )
         self.wave_ram = _view_u8(self.wave.wavetable)
+        self._plain = self._readers(_PLAIN)
+        self._flags = self._readers(_FLAGS)
+        self._sound_plain = self._readers(_SOUND_PLAIN)
+        self._sound_flags = self._readers(_SOUND_FLAGS)
 
     @staticmethod
     def _map(structure: Any, item: object) -> Any:
@@ -578,161 +737,54 @@ class PyBoyStructs:
             "line_parameters": self.line_parameters,
         }
 
-    def ints(self) -> dict[str, int]:
-        """Every scalar by its field name; see :mod:`emurust.verify.fields`."""
-        cpu, lcd, timer, serial = self.cpu, self.lcd, self.timer, self.serial
-        mb, cartridge, sound = self.mb, self.cartridge, self.sound
-        values = {
-            "a": cpu.A & 0xFF,
-            "f": cpu.F & 0xFF,
-            "b": cpu.B & 0xFF,
-            "c": cpu.C & 0xFF,
-            "d": cpu.D & 0xFF,
-            "e": cpu.E & 0xFF,
-            "hl": cpu.HL,
-            "sp": cpu.SP,
-            "pc": cpu.PC,
-            "cycles": cpu.cycles,
-            "ime": int(cpu.interrupt_master_enable != 0),
-            "ei_delay": cpu.interrupt_enable_delay,
-            "halted": int(cpu.halted != 0),
-            "halted_during_ei": int(cpu.halted_during_ei != 0),
-            "ie": cpu.interrupts_enabled_register,
-            "if": cpu.interrupts_flag_register & 0x1F,
-            "boot_rom_mapped": int(mb.bootrom_enabled != 0),
-            "joyp": self.ram.io_ports[0],
-            "joypad_directions": self.interaction.directional & 0x0F,
-            "joypad_buttons": self.interaction.standard & 0x0F,
-            "dma_active": int(mb.oam_dma_active != 0),
-            "dma_source": mb.oam_dma_source,
-            "dma_index": mb.oam_dma_index,
-            "dma_start_cycle": mb.oam_dma_start_cycle,
-            "lcdc": self.lcdc.value,
-            "stat": self.stat.value,
-            "stat_line": int(self.stat._irq_line != 0),
-            "ly": lcd.LY,
-            "lyc": lcd.LYC,
-            "scy": lcd.SCY,
-            "scx": lcd.SCX,
-            "wy": lcd.WY,
-            "wx": lcd.WX,
-            "bgp": self.bgp.value,
-            "obp0": self.obp0.value,
-            "obp1": self.obp1.value,
-            "lcd_clock": lcd.clock,
-            "lcd_target": lcd.clock_target,
-            "lcd_last_cycle": lcd.last_cycles,
-            "lcd_next_mode": lcd.next_stat_mode,
-            "lcd_transition": lcd.stat_transition,
-            "lcd_first_frame": int(lcd.first_frame != 0),
-            "lcd_restart_pending": int(lcd.reset != 0),
-            "lcd_stat_mode_hidden": int(lcd.stat_mode_override != 0),
-            "lcd_lyc_written_while_off": int(lcd.lyc_changed_while_disabled != 0),
-            "wy_latch": int(self.renderer.wy_activated_frame != 0),
-            "window_line": self.renderer.ly_window,
-            "div_counter": timer.DIV_counter,
-            "div": timer.DIV,
-            "tima": timer.TIMA,
-            "tma": timer.TMA,
-            "tac": timer.TAC,
-            "tima_counter": timer.TIMA_counter,
-            "tima_reload": timer.tima_reload_state,
-            "timer_last_cycle": timer.last_cycles,
-            "sc": serial.SC,
-            "serial_clock": serial.clock,
-            "serial_target": serial.clock_target,
-            "serial_last_cycle": serial.last_cycles,
-            "serial_enabled": int(serial.transfer_enabled != 0),
-            "serial_internal": int(serial.internal_clock != 0),
-            "rom_bank": cartridge.rombank_selected,
-            "rom_bank_low": cartridge.rombank_selected_low,
-            "ram_bank": cartridge.rambank_selected,
-            "ram_enabled": int(cartridge.rambank_enabled != 0),
-            "banking_mode": cartridge.memorymodel,
-            "sound_power": int(sound.poweron != 0),
-            "sound_cycles": sound.cycles,
-            "sound_next_step": int(sound.cycles_target_512Hz),
-            "sound_skip": sound.div_apu_counter,
-            "sound_step": sound.div_apu,
-            "sound_div_write_flag": int(sound.apu_poweron_after_div_write != 0),
-            "nr50": sound.NR50,
-            "nr51": (
-                sound.noise_left
-                | sound.wave_left
-                | sound.tone_left
-                | sound.sweep_left
-                | sound.noise_right
-                | sound.wave_right
-                | sound.tone_right
-                | sound.sweep_right
-            ),
-        }
-        for prefix, tone in (("ch1", self.sweep), ("ch2", self.tone)):
-            values.update(
-                {
-                    f"{prefix}_on": int(tone.enable != 0),
-                    f"{prefix}_duty": tone.wave_duty,
-                    f"{prefix}_length": tone.lengthtimer,
-                    f"{prefix}_length_enable": tone.length_enable,
-                    f"{prefix}_period_value": tone.sound_period,
-                    f"{prefix}_timer": tone.periodtimer,
-                    f"{prefix}_position": tone.waveframe,
-                    f"{prefix}_volume": tone.volume,
-                    f"{prefix}_envelope_timer": tone.envelopetimer,
-                }
-            )
-        sweep, wave, noise = self.sweep, self.wave, self.noise
-        values.update(
-            {
-                "ch1_sweep_pace": sweep.sweep_pace,
-                "ch1_sweep_direction": sweep.sweep_direction,
-                "ch1_sweep_shift": sweep.sweep_magnitude,
-                "ch1_sweep_timer": sweep.sweeptimer,
-                "ch1_sweep_check": sweep.sweepchecktimer,
-                "ch1_sweep_negated": int(sweep.sweep_negate_used != 0),
-                "ch1_sweep_enabled": int(sweep.sweepenable != 0),
-                "ch1_sweep_shadow": sweep.shadow,
-                "ch3_on": int(wave.enable != 0),
-                "ch3_dac": wave.dacpow,
-                "ch3_length": wave.lengthtimer,
-                "ch3_length_enable": wave.length_enable,
-                "ch3_period_value": wave.sound_period,
-                "ch3_timer": wave.periodtimer,
-                "ch3_position": wave.waveframe,
-                "ch3_accessible": int(wave.wave_access != 0),
-                "ch4_on": int(noise.enable != 0),
-                "ch4_length": noise.lengthtimer,
-                "ch4_length_enable": noise.length_enable,
-                "ch4_volume": noise.volume,
-                "ch4_envelope_timer": noise.envelopetimer,
-                "ch4_lfsr": noise.shiftregister,
-            }
-        )
-        if self.mbc1 is not None:
-            values["mbc1_bank1"] = self.mbc1.bank_select_register1
-            values["mbc1_bank2"] = self.mbc1.bank_select_register2
-        if self.rtc is not None:
-            rtc = self.rtc
-            values.update(
-                {
-                    "rtc_seconds": rtc.seconds,
-                    "rtc_minutes": rtc.minutes,
-                    "rtc_hours": rtc.hours,
-                    "rtc_day_low": rtc.day_low,
-                    "rtc_day_high": rtc.day_high & 1,
-                    "rtc_halt": rtc.halt,
-                    "rtc_carry": rtc.day_carry,
-                    "rtc_cycles": rtc.rtc_cycles,
-                    "rtc_last_cycle": rtc.last_cycles,
-                    "rtc_latch_armed": int(rtc.latch_enabled != 0),
-                    "rtc_latched_seconds": rtc.sec_latch,
-                    "rtc_latched_minutes": rtc.min_latch,
-                    "rtc_latched_hours": rtc.hour_latch,
-                    "rtc_latched_day_low": rtc.day_latch_low,
-                    "rtc_latched_day_high": rtc.day_latch_high,
-                }
-            )
+    def ints(self, *, sound: bool = True) -> dict[str, int]:
+        """Every scalar by its field name; see :mod:`emurust.verify.fields`.
+
+        Args:
+            sound: include the sound unit's.
+        """
+        values: dict[str, int] = {}
+        for names, get in self._plain:
+            values.update(zip(names, get(), strict=False))
+        for names, get in self._flags:
+            values.update(zip(names, map(bool, get()), strict=False))
+        values["joyp"] = self.ram.io_ports[0]
+        values["if"] &= 0x1F
+        values["joypad_directions"] &= 0x0F
+        values["joypad_buttons"] &= 0x0F
+        if sound:
+            self._add_sound(values)
         return values
+
+    def _add_sound(self, values: dict[str, int]) -> None:
+        for names, get in self._sound_plain:
+            values.update(zip(names, get(), strict=False))
+        for names, get in self._sound_flags:
+            values.update(zip(names, map(bool, get()), strict=False))
+        sound = self.sound
+        values["sound_next_step"] = int(sound.cycles_target_512Hz)
+        values["nr51"] = (
+            sound.noise_left
+            | sound.wave_left
+            | sound.tone_left
+            | sound.sweep_left
+            | sound.noise_right
+            | sound.wave_right
+            | sound.tone_right
+            | sound.sweep_right
+        )
+
+    def _readers(self, table: dict[str, dict[str, str]]) -> list[_Reader]:
+        """Functions that read all of a table's attributes of one part at once."""
+        readers: list[_Reader] = []
+        for part, attributes in table.items():
+            structure = getattr(self, part)
+            if structure is not None:
+                names = list(attributes.values())
+                # attrgetter returns a tuple only for two attributes and more.
+                get = attrgetter(*names, *names[:1] if len(names) == 1 else ())
+                readers.append((tuple(attributes), partial(get, structure)))
+        return readers
 
 
 def attach(pyboy: Any, version: str) -> PyBoyStructs:
