@@ -402,15 +402,23 @@ _random::
 
 ; ---- STAT: the wave ------------------------------------------------------------
 ; One interrupt a line: horizontal scroll = hSCX + wave[(line + phase) & 63].
+; Mode 1 bends the whole screen, mode 2 only lines 0-39 (the title's letters).
 stat:
         push    af
         push    hl
         ldh     a, (hLcdMode)
         or      a, a
         jr      z, 1$
+        cp      a, #2
         ldh     a, (rLY)
         ld      h, a
-        inc     a
+        jr      nz, 2$
+        cp      a, #40
+        jr      c, 2$
+        ldh     a, (hSCX)               ; below the letters: straight again
+        ldh     (rSCX), a
+        jr      1$
+2$:     inc     a
         cp      a, #144
         jr      nc, 1$
         ldh     (rLYC), a

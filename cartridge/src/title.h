@@ -2,5 +2,5 @@
 #ifndef TITLE_H
 #define TITLE_H
 #include "core.h"
-void title_run(void);
+uint8_t title_run(void);        /* 1 new game, 0 continue */
 #endif

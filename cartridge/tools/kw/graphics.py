@@ -47,6 +47,60 @@ def font(path):
     return out
 
 
+def glyph_rows(path, wanted):
+    """The 5x7 pattern of some letters of font.txt, as sets of pixels."""
+    lines, found = Lines(path), {}
+    while (line := lines.next()) is not None:
+        chars = line[6:].strip()
+        rows = lines.rows(8, 6 * len(chars) - 1)
+        for i, char in enumerate(chars):
+            if char in wanted:
+                found[char] = {(x, y) for y in range(7) for x in range(5) if rows[y][6 * i + x] == "#"}
+    return found
+
+
+def logo(path, word):
+    """The title as 16 x 4 tiles: letters three times as large, rounded, with
+    an outline, shaded from top to bottom, on a shadow."""
+    glyphs, width, height = glyph_rows(path, word), 128, 32
+    solid = set()
+    for i, char in enumerate(word):
+        g = glyphs[char]
+        for gx in range(5):
+            for gy in range(7):
+                for sx in range(3):
+                    for sy in range(3):
+                        on = (gx, gy) in g
+                        # round the corners: a corner pixel follows its two neighbours
+                        if sx != 1 and sy != 1:
+                            a, b = (gx + sx - 1, gy) in g, (gx, gy + sy - 1) in g
+                            if on and not a and not b:
+                                on = (gx + sx - 1, gy + sy - 1) in g
+                            elif not on and a and b:
+                                on = True
+                        if on:
+                            solid.add((16 * i + 3 * gx + sx, 5 + 3 * gy + sy))
+    near = [(dx, dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
+    outline = {(x + dx, y + dy) for x, y in solid for dx, dy in near}
+    rows = []
+    for y in range(height):
+        row = ""
+        for x in range(width):
+            if (x, y) in solid:
+                level = (y - 5) / 21
+                row += "." if level < 0.3 else ":" if level < 0.42 and (x + y) & 1 or level < 0.36 else \
+                    ":" if level < 0.66 or level < 0.75 and (x + y) & 1 else "o"
+            elif (x, y) in outline:
+                row += "#"
+            elif (x - 2, y - 2) in outline:
+                row += "o"
+            else:
+                row += "."
+        rows.append(row)
+    return b"".join(encode_tile(cut(rows, x, y), SHADES, None)
+                    for y in range(0, height, 8) for x in range(0, width, 8))
+
+
 def frame(path, header):
     lines = Lines(path)
     out, number = b"", 0xE0
@@ -146,6 +200,7 @@ def build(data_dir, banks, header):
     header.place("FONT_TILES", banks.add(font(os.path.join(data_dir, "font.txt"))))
     header.place("FRAME_TILES", banks.add(frame(os.path.join(data_dir, "frame.txt"), header)
                                           .ljust(512, b"\0")))
+    header.place("LOGO_TILES", banks.add(logo(os.path.join(data_dir, "font.txt"), "KITHWILD")))
     header.sprites = sprites(os.path.join(data_dir, "sprites.txt"), header, banks)
     header.tilesets = {}
     table = b""
