@@ -395,6 +395,21 @@ def test_register_names(gameboy: GameBoy) -> None:
         gameboy._machine.set_register("AF", 1)
 
 
+@pytest.mark.parametrize("long_work", [False, True])
+def test_a_bug_is_an_exception_and_spoils_only_its_machine(
+    gameboy: GameBoy, long_work: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    view, fork = gameboy.wram, gameboy.fork()
+    with pytest.raises(InternalError, match="a bug in EmuRust, please report .*asked to panic"):
+        gameboy._machine._panic(long_work)
+    for use in (gameboy.tick, gameboy.get_state, lambda: gameboy.memory[0xC000], gameboy.stop):
+        with pytest.raises(InternalError, match="left this machine unusable; make a new one"):
+            use()
+    assert view.sum() >= 0
+    assert fork.tick(3)
+    assert "asked to panic" in capfd.readouterr().err
+
+
 def test_errors_are_caught_by_their_base(joypad_rom: bytes) -> None:
     with pytest.raises(EmuRustError):
         GameBoy(joypad_rom[:100])

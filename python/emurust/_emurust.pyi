@@ -139,6 +139,8 @@ class Machine:
         """Live read-only view of high RAM from 0xFF80: (127,) uint8."""
     def cart_ram(self) -> npt.NDArray[np.uint8]:
         """Live read-only view of cartridge RAM: (8192 * banks,) uint8, bank after bank."""
+    def _panic(self, long_work: bool) -> None:
+        """Panics while it holds the machine, so that tests see what becomes of a bug."""
     def close(self) -> None:
         """Ends the machine and frees its memory; views keep what they last showed."""
     @property

@@ -465,6 +465,17 @@ impl Machine {
         })
     }
 
+    /// Panics while it holds the machine, so that tests see what becomes of a bug.
+    #[pyo3(name = "_panic")]
+    fn panic(&self, py: Python<'_>, long_work: bool) -> PyResult<()> {
+        let fail = |_: &mut Power| -> PyResult<()> { panic!("asked to panic") };
+        if long_work {
+            gate::released(py, &self.power, fail)
+        } else {
+            gate::brief(py, &self.power, fail)
+        }
+    }
+
     /// Ends the machine and frees its memory; views keep what they last showed.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         gate::brief(py, &self.power, |power| {

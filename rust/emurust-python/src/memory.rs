@@ -304,6 +304,12 @@ impl Memory {
         py: Python<'py>,
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        // The common case, before all others: RAM is read byte by byte in a hot loop.
+        if let Ok(address) = key.extract::<u16>() {
+            let read = |running: &mut Running| Ok(running.gameboy.read(address));
+            let value = self.machine.get().brief(py, read)?;
+            return Ok(value.into_pyobject(py)?.into_any());
+        }
         let subscript = Subscript::parse(key)?;
         let read = |running: &mut Running| -> PyResult<Vec<u8>> {
             let addresses = subscript.addresses.clone();
@@ -317,14 +323,6 @@ impl Memory {
             let bytes = banked.read(running).iter().step_by(subscript.step);
             Ok(bytes.copied().collect())
         };
-        if subscript.single && subscript.bank.is_none() {
-            let address = bus_address(subscript.addresses.start);
-            let value = self
-                .machine
-                .get()
-                .brief(py, |running| Ok(running.gameboy.read(address)))?;
-            return Ok(value.into_pyobject(py)?.into_any());
-        }
         let bytes = self.machine.get().brief(py, read)?;
         if subscript.single {
             Ok(bytes[0].into_pyobject(py)?.into_any())

@@ -38,14 +38,28 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// PyBoy's default colours of the shades 0 to 3, and of a cell never drawn to,
-/// as R, G, B, A in memory order.
-const RGBA_OF_SHADE: [[u8; 4]; 5] = [
-    [0xFF, 0xFF, 0xFF, 0xFF],
-    [0x99, 0x99, 0x99, 0xFF],
-    [0x55, 0x55, 0x55, 0xFF],
-    [0x00, 0x00, 0x00, 0xFF],
-    [0x00, 0x00, 0x00, 0x00],
-];
+/// as R, G, B, A in memory order. (Eight entries, so that an index needs no check.)
+const RGBA_OF_SHADE: [[u8; 4]; 8] = {
+    let mut colours = [[0; 4]; 8];
+    colours[0] = [0xFF, 0xFF, 0xFF, 0xFF];
+    colours[1] = [0x99, 0x99, 0x99, 0xFF];
+    colours[2] = [0x55, 0x55, 0x55, 0xFF];
+    colours[3] = [0x00, 0x00, 0x00, 0xFF];
+    colours
+};
+
+/// The word for two neighbouring cells, at eight times the left shade plus the right one.
+const RGBA_OF_PAIR: [u64; 64] = {
+    let mut words = [0; 64];
+    let mut pair = 0;
+    while pair < words.len() {
+        let [a, b, c, d] = RGBA_OF_SHADE[pair / 8];
+        let [e, f, g, h] = RGBA_OF_SHADE[pair % 8];
+        words[pair] = u64::from_ne_bytes([a, b, c, d, e, f, g, h]);
+        pair += 1;
+    }
+    words
+};
 
 const BYTES_PER_WORD: usize = 8;
 
@@ -88,17 +102,10 @@ impl SharedBytes {
     fn store_rgba(&self, shades: &[u8]) {
         debug_assert_eq!(shades.len() * 4, self.len);
         for (word, pair) in self.words.iter().zip(shades.chunks_exact(2)) {
-            let (left, right) = (rgba(pair[0]), rgba(pair[1]));
-            let bytes = [
-                left[0], left[1], left[2], left[3], right[0], right[1], right[2], right[3],
-            ];
-            word.store(u64::from_ne_bytes(bytes), Ordering::Relaxed);
+            let index = (pair[0] & 7) << 3 | pair[1] & 7;
+            word.store(RGBA_OF_PAIR[usize::from(index)], Ordering::Relaxed);
         }
     }
-}
-
-fn rgba(shade: u8) -> [u8; 4] {
-    RGBA_OF_SHADE[usize::from(shade).min(RGBA_OF_SHADE.len() - 1)]
 }
 
 /// The base object of an array: keeps the array's memory.
