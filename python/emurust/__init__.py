@@ -9,6 +9,7 @@ from emurust.buttons import BUTTONS, WindowEvent
 from emurust.envs import register_envs
 from emurust.errors import EmuRustError
 from emurust.gameboy import GameBoy
+from emurust.pool import Pool
 from emurust.registers import RegisterFile
 from emurust.rom import Rom, load_rom, shipped_cartridge
 from emurust.screen import Screen
@@ -18,6 +19,7 @@ __all__ = [
     "EmuRustError",
     "GameBoy",
     "Memory",
+    "Pool",
     "RegisterFile",
     "Rom",
     "Screen",

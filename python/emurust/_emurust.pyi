@@ -1,12 +1,25 @@
 """The compiled module; see rust/emurust-python/src."""
 
 from collections.abc import Mapping, Sequence
-from typing import SupportsIndex, TypeAlias, final, overload
+from typing import Any, SupportsIndex, TypeAlias, final, overload
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Episode", "Machine", "Memory", "Rom", "Task", "ViewOwner", "__version__"]
+__all__ = [
+    "ArrayOwner",
+    "Episode",
+    "Machine",
+    "Memory",
+    "PoolEngine",
+    "Rom",
+    "Task",
+    "ViewOwner",
+    "__version__",
+    "episode_seed",
+    "run_pool_worker",
+    "start_index",
+]
 
 __version__: str
 
@@ -284,3 +297,100 @@ class Episode:
         """Everything that `load` needs to go on exactly, but the machine."""
     def load(self, state: bytes | bytearray) -> None:
         """Goes on from saved bytes; on an error nothing changes."""
+
+@final
+class ArrayOwner:
+    """The base object of an array over a pool's memory."""
+
+_Buffers: TypeAlias = tuple[
+    npt.NDArray[np.uint8], npt.NDArray[np.float32], npt.NDArray[np.bool_], npt.NDArray[np.bool_]
+]
+
+@final
+class PoolEngine:
+    """The machinery of `emurust.Pool`."""
+
+    @staticmethod
+    def games(
+        roms: Sequence[bytes],
+        configs: Sequence[
+            tuple[
+                int,
+                str,
+                str,
+                tuple[str, str] | None,
+                dict[str, Any],
+                Sequence[tuple[str, bytes | None]],
+            ]
+        ],
+        assignment: Sequence[int],
+        *,
+        backend: str,
+        workers: int | None,
+        worker_command: Sequence[str],
+        batch_size: int | None,
+        autoreset: str,
+        first_index: int,
+        buffers: _Buffers | None,
+    ) -> PoolEngine: ...
+    @staticmethod
+    def dummies(
+        machines: int,
+        *,
+        observation_len: int,
+        episode_len: int,
+        work: int,
+        panic_action: int | None,
+        backend: str,
+        workers: int | None,
+        worker_command: Sequence[str],
+        batch_size: int | None,
+        autoreset: str,
+        first_index: int,
+        buffers: _Buffers | None,
+    ) -> PoolEngine: ...
+    @property
+    def observation_len(self) -> int: ...
+    @property
+    def num_actions(self) -> int: ...
+    @property
+    def info_names(self) -> list[str]: ...
+    @property
+    def num_workers(self) -> int: ...
+    @property
+    def batch_size(self) -> int: ...
+    @property
+    def worker_ids(self) -> list[int]: ...
+    @property
+    def lost(self) -> list[int]: ...
+    @property
+    def closed(self) -> bool: ...
+    @property
+    def screen_len(self) -> int: ...
+    def arrays(self) -> dict[str, npt.NDArray[Any]]: ...
+    def batch_arrays(self) -> dict[str, npt.NDArray[Any]] | None: ...
+    def step(self, actions: npt.NDArray[Any]) -> None: ...
+    def send(
+        self, actions: npt.NDArray[Any], machines: npt.NDArray[Any] | None = None
+    ) -> None: ...
+    def recv(self, machines: npt.NDArray[np.int64]) -> None: ...
+    def reset(
+        self,
+        seed: int | None = None,
+        seeds: Sequence[int] | None = None,
+        mask: Sequence[bool] | None = None,
+    ) -> None: ...
+    def recover(self) -> None: ...
+    def get_state(self, index: int) -> bytes: ...
+    def set_state(self, index: int, state: bytes) -> None: ...
+    def fork(self, source: int, target: int) -> None: ...
+    def set_start(
+        self, index: int, name: str | None = None, state: bytes | None = None
+    ) -> None: ...
+    def ram(self, index: int) -> npt.NDArray[np.uint8]: ...
+    def screens(self, out: npt.NDArray[np.uint8]) -> None: ...
+    def close(self) -> None: ...
+
+def run_pool_worker(worker: int, trainer: int) -> None: ...
+def episode_seed(seed: int, index: int, episode: int) -> int: ...
+def start_index(episode_seed: int, count: int) -> int: ...

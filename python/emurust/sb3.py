@@ -90,11 +90,11 @@ class PokemonVecEnv(VecEnv):  # type: ignore[misc]
         dones = terminations | truncations
         self._returns += rewards
         self._lengths += 1
-        reported = [
+        reported: list[dict[str, Any]] = [
             {name: float(infos[name][index]) for name in self._info_names}
             for index in range(self.num_envs)
         ]
-        for index in np.flatnonzero(dones):
+        for index in np.flatnonzero(dones).tolist():
             info = reported[index]
             info.update({name: float(v[index]) for name, v in infos["final_info"].items()})
             info["terminal_observation"] = _row(infos["final_observation"], index)
@@ -105,7 +105,7 @@ class PokemonVecEnv(VecEnv):  # type: ignore[misc]
             }
             self._returns[index] = 0
             self._lengths[index] = 0
-        for index in np.flatnonzero(infos["lost"]):
+        for index in np.flatnonzero(infos["lost"]).tolist():
             reported[index]["lost"] = True
         return _own(observations), rewards.copy(), dones, reported
 

@@ -49,7 +49,7 @@ _ROM_VARIABLE = "EMURUST_ROM"
 _POOL_MODES = {"NextStep": "next_step", "SameStep": "same_step", "Disabled": "disabled"}
 
 
-class PokemonVectorEnv(_Base):  # type: ignore[misc]
+class PokemonVectorEnv(_Base):
     """Many `EmuRust-Pokemon` environments, stepped together.
 
     Observations, rewards and ends are those of the single environment. Infos are Gymnasium's
@@ -106,7 +106,7 @@ class PokemonVectorEnv(_Base):  # type: ignore[misc]
         single_observation_space = self.pool.single_observation_space
         single_action_space = self.pool.single_action_space
         if _IS_OLD:
-            super().__init__(num_envs, single_observation_space, single_action_space)
+            super().__init__(num_envs, single_observation_space, single_action_space)  # type: ignore[call-arg]
         self.num_envs = num_envs
         self.single_observation_space = single_observation_space
         self.single_action_space = single_action_space
@@ -210,7 +210,7 @@ class PokemonVectorEnv(_Base):  # type: ignore[misc]
     def _add_finals(self, own: dict[str, Any], infos: dict[str, Any], over: Array) -> None:
         name = "final_observation" if _IS_OLD else "final_obs"
         observations = np.full(self.num_envs, None, dtype=object)
-        for index in np.flatnonzero(over):
+        for index in np.flatnonzero(over).tolist():
             observations[index] = _row(infos["final_observation"], index)
         own[name], own[f"_{name}"] = observations, over.copy()
         finals = dict(infos["final_info"])
@@ -218,7 +218,7 @@ class PokemonVectorEnv(_Base):  # type: ignore[misc]
             finals["watch"] = infos["final_watch"]
         if _IS_OLD:
             dicts = np.full(self.num_envs, None, dtype=object)
-            for index in np.flatnonzero(over):
+            for index in np.flatnonzero(over).tolist():
                 dicts[index] = {key: _scalar(value[index]) for key, value in finals.items()}
             own["final_info"] = dicts
         else:

@@ -21,4 +21,8 @@ def register_envs() -> None:
     from gymnasium.envs.registration import register, registry
 
     if POKEMON_ID not in registry:
-        register(id=POKEMON_ID, entry_point="emurust.envs.pokemon:PokemonEnv")
+        register(
+            id=POKEMON_ID,
+            entry_point="emurust.envs.pokemon:PokemonEnv",
+            vector_entry_point="emurust.vector:PokemonVectorEnv",
+        )
