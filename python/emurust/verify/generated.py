@@ -137,10 +137,7 @@ def single_instructions(seed: int, count: int = 400) -> Case:
     result = 0xD000
     for number in range(count):
         opcode, prefixed = choices[(seed * count + number) % len(choices)]
-        if random.below(3) == 0:
-            opcode, prefixed = choices[random.below(len(choices))]
-        pointers = [_pointer(random) if random.below(4) else random.between(0xC000, 0xCFFF)
-                    for _ in range(3)]
+        pointers = [_pointer(random) for _ in range(3)]
         stack = random.between(0xC100, 0xCEFF)
         lines += [
             f"LD SP,state{number}",

@@ -25,7 +25,7 @@ from emurust.verify.report import (
     first_address,
     writes_of,
 )
-from emurust.verify.rollout import Outcome, Plan, Progress, Render, rollout
+from emurust.verify.rollout import REQUIRED, Outcome, Plan, Progress, Render, rollout
 
 #: A frame of the boot program that is always drawn when pictures are compared: a
 #: PyBoy that has drawn nothing yet shows its first window one row off (see .history).
@@ -70,14 +70,17 @@ class Job:
             script = no_buttons(frames)
         else:
             script = [*no_buttons(lead), *self.buttons]
-        warm = frozenset({WARMING_FRAME}) if self.boot and self.render != "none" else frozenset()
+        # Without boot ROM PyBoy still shows its boot program's last picture until the
+        # first frame is drawn, so pictures are compared only where both drew.
+        first_drawn = WARMING_FRAME if self.boot else 0
         return Plan(
             frames,
             script,
             self.render,
             self.seed,
-            always_render=warm,
+            always_render=frozenset() if self.render == "none" else frozenset({first_drawn}),
             bus_every=self.bus_every,
+            screen_every=16 if self.boot else 0,
         )
 
 
@@ -139,10 +142,17 @@ def run_job(
         else fields.Setting(sound=job.sound)
     )
     keep = partial(fields.compared, setting=setting)
+    required = REQUIRED
+    if isinstance(left_machine, PyBoyMachine) and left_machine.structs is None:
+        # PyBoy's API shows OAM through the bus only, where a running DMA hides it.
+        required = REQUIRED - {"oam"}
+        plan = replace(plan, bus_every=1)
     try:
         if not job.boot:
             align_after_boot(left_machine, right_machine)
-        outcome = rollout(left_machine, right_machine, plan, keep=keep, progress=progress)
+        outcome = rollout(
+            left_machine, right_machine, plan, keep=keep, required=required, progress=progress
+        )
     finally:
         left_machine.close()
         right_machine.close()

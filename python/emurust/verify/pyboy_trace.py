@@ -81,8 +81,7 @@ class _Tracer:
 
     def run(self, observe: bool) -> None:
         self._hook(self._structs.cpu.PC & 0xFFFF)
-        for vector in _VECTORS:
-            self._hook(vector)
+        self._hook_vectors()
         self._hook_after(self._structs.cpu.PC & 0xFFFF)
         try:
             self._pyboy.tick(1, observe, False)
@@ -90,6 +89,13 @@ class _Tracer:
             for bank, address in self._hooks:
                 if (bank, address) != self._removed:
                     self._pyboy.hook_deregister(bank, address)
+
+    def _hook_vectors(self) -> None:
+        # Only enabled ones: the others may lie inside the code of a handler.
+        enabled = self._structs.cpu.interrupts_enabled_register
+        for bit, vector in enumerate(_VECTORS):
+            if enabled >> bit & 1:
+                self._hook(vector)
 
     def _hook(self, address: int) -> None:
         bank = self._bank(address)
@@ -153,6 +159,7 @@ class _Tracer:
                 {name.lower(): getattr(registers, name) for name in _REGISTERS},
             )
         )
+        self._hook_vectors()
         self._hook_after(address)
 
 

@@ -38,7 +38,8 @@ class Plan:
         always_render: steps that are observed in every ``render`` mode but ``none``.
         bus_every: read the whole bus on both sides every so many steps (0: never);
             such reads have side effects, equal ones on both sides.
-        screen_every: compare the picture this often even when nothing was drawn.
+        screen_every: compare the picture this often even when nothing was drawn
+            (0: only when it was).
     """
 
     frames: int
@@ -138,7 +139,7 @@ def rollout(
     """
     started = time.perf_counter()
     observed = plan.observed()
-    script = plan.script if len(plan.script) >= plan.frames else [*plan.script, *no_buttons(plan.frames - len(plan.script))]
+    script = [*plan.script, *no_buttons(plan.frames - len(plan.script))]
     compared = _compared_names(left.snapshot(), right.snapshot(), keep, required)
 
     for step in range(plan.frames):
@@ -148,7 +149,7 @@ def rollout(
         right.step(inputs, observe=observe)
         left_state, right_state = left.snapshot(), right.snapshot()
         differences = compare(left_state, right_state, keep)
-        if observe or step % plan.screen_every == 0:
+        if observe or (plan.screen_every and step % plan.screen_every == 0):
             screen = compare_arrays("screen", left.observation(), right.observation())
             if screen is not None:
                 differences = _with(differences, screen)
