@@ -74,7 +74,9 @@ def compare(task_recipe: TaskRecipe, twins: Twins, steps: int, seed: int) -> Non
             done = False
         else:
             # Some buttons again and again, so that the hero gets somewhere.
-            action = int(rng.integers(len(task.action_names))) if rng.random() < 0.7 else step // 30 % 4
+            action = (
+                int(rng.integers(len(task.action_names))) if rng.random() < 0.7 else step // 30 % 4
+            )
             record, reward, terminated, truncated, info, watch = episode.step(
                 twins.gameboy._machine, action
             )
@@ -109,7 +111,9 @@ def test_everything_on_the_shipped_cartridge(
     compare(task, shipped, 120, seed=2)
 
 
-@pytest.mark.parametrize(("frame_skip", "hold_frames"), [(1, 1), (4, 4), (7, 6), (24, 8), (0, None)])
+@pytest.mark.parametrize(
+    ("frame_skip", "hold_frames"), [(1, 1), (4, 4), (7, 6), (24, 8), (0, None)]
+)
 def test_timing(shipped: Twins, frame_skip: int, hold_frames: int | None) -> None:
     task = recipe("explore", frame_skip=frame_skip, hold_frames=hold_frames, max_steps=70)
     compare(task, shipped, 100, seed=3)

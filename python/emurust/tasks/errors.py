@@ -2,7 +2,13 @@
 
 from emurust.errors import ArgumentError, EmuRustError
 
-__all__ = ["TaskCartridgeError", "TaskError", "TaskFileError", "TaskNotFoundError", "TaskOptionError"]
+__all__ = [
+    "TaskCartridgeError",
+    "TaskError",
+    "TaskFileError",
+    "TaskNotFoundError",
+    "TaskOptionError",
+]
 
 
 class TaskError(EmuRustError, ValueError):

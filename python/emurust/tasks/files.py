@@ -6,6 +6,7 @@ pickles, and any process can compile it.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from emurust._emurust import Rom, Task
+from emurust.errors import DependencyError
 from emurust.tasks.errors import TaskFileError, TaskNotFoundError, TaskOptionError
 from emurust.tasks.reference import ReferenceTask, Watch, read_symbols
 
@@ -150,9 +152,12 @@ def recipe(
     )
     if map_offsets is None:
         shipped = None if rom is None else _MAPS_BY_TITLE.get(rom.title)
-        if shipped is not None and shipped.is_file():
-            if Task.from_toml(text, path.name, symbol_file).has_world:
-                options["map_offsets"] = read_map_offsets(shipped)
+        if (
+            shipped is not None
+            and shipped.is_file()
+            and Task.from_toml(text, path.name, symbol_file).has_world
+        ):
+            options["map_offsets"] = read_map_offsets(shipped)
     elif isinstance(map_offsets, Mapping):
         options["map_offsets"] = dict(map_offsets)
     else:
@@ -183,7 +188,8 @@ def read_map_offsets(path: PathLike) -> dict[int, tuple[int, int]]:
             }
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise TaskFileError(
-            f'{path.name}: not a map file ({error}); expected {{"maps": [{{"id": 0, "x": 1, "y": 2}}]}}'
+            f"{path.name}: not a map file ({error}); "
+            'expected {"maps": [{"id": 0, "x": 1, "y": 2}]}'
         ) from None
     return {number: offset for number, offset in offsets.items() if number >= 0}
 
@@ -213,7 +219,13 @@ def _read_text(path: Path, what: str) -> str:
 
 def _read_toml(text: str) -> dict[str, Any]:
     try:
-        import tomllib
+        toml = importlib.import_module("tomllib")
     except ImportError:  # Python 3.10
-        import tomli as tomllib
-    return tomllib.loads(text)
+        try:
+            toml = importlib.import_module("tomli")
+        except ImportError:
+            raise DependencyError(
+                "the reference implementation needs tomli on Python 3.10: pip install tomli"
+            ) from None
+    content: dict[str, Any] = toml.loads(text)
+    return content

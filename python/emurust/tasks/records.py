@@ -58,7 +58,9 @@ def observation_space(task: Task) -> spaces.Space[Any]:
         if kind == "multi_binary":
             fields[name] = spaces.MultiBinary(shape[0])
         elif kind == "multi_discrete":
-            fields[name] = spaces.MultiDiscrete(np.full(shape, int(high) + 1), dtype=np.dtype(dtype).type)
+            fields[name] = spaces.MultiDiscrete(
+                np.full(shape, int(high) + 1), dtype=np.dtype(dtype).type
+            )
         else:
             fields[name] = spaces.Box(low, high, tuple(shape), np.dtype(dtype).type)
     if task.observation == "screen":

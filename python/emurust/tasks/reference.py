@@ -135,9 +135,9 @@ def evaluate(text: str | int | float, names: Mapping[str, float], here: Mapping[
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return float(value(operand) == 0)
             case ast.BoolOp(op=ast.And(), values=parts):
-                return float(all([value(part) != 0 for part in parts]))
+                return float(all(value(part) != 0 for part in parts))
             case ast.BoolOp(op=ast.Or(), values=parts):
-                return float(any([value(part) != 0 for part in parts]))
+                return float(any(value(part) != 0 for part in parts))
             case ast.BinOp(left=left, op=op, right=right):
                 return arithmetic(op, value(left), value(right))
             case ast.Compare(left=left, ops=[op], comparators=[right]):
@@ -249,7 +249,12 @@ class Variable:
             start = slot * self.stride
             element = self.decode(content[start : start + self.length]) - self.subtract
             elements.append(element if self.floor is None else max(element, self.floor))
-        return float({"sum": sum, "max": max, "min": min}[self.reduce](elements))
+        match self.reduce:
+            case "sum":
+                return float(sum(elements))
+            case "max":
+                return float(max(elements))
+        return float(min(elements))
 
     def decode(self, content: list[int]) -> int:
         """One element."""
@@ -261,7 +266,9 @@ class Variable:
             case "i8":
                 return content[0] - 256 if content[0] >= 128 else content[0]
             case "bcd":
-                return sum((byte // 16 * 10 + byte % 16) * 100**n for n, byte in enumerate(content[::-1]))
+                return sum(
+                    (byte // 16 * 10 + byte % 16) * 100**n for n, byte in enumerate(content[::-1])
+                )
             case "bcdle":
                 return sum((byte // 16 * 10 + byte % 16) * 100**n for n, byte in enumerate(content))
             case "digits":
@@ -403,7 +410,8 @@ class ReferenceEpisode:
         self.visits: dict[str, dict[tuple[int, ...], int]] = {}
         self.visited_world: set[tuple[int, int]] = set()
         self._evaluate(reset=True)
-        self.given = {name: 0.0 for name in self.task.weights}
+        self.given = dict.fromkeys(self.task.weights, 0.0)
+        self.total = 0.0
         self._score(reset=True)
         self.first_terms = dict(self.terms)
         self._see()
@@ -473,7 +481,9 @@ class ReferenceEpisode:
                 return self._value(expression)
             case {"previous": source}:
                 if reset:
-                    self.memory[name] = float(entry["initial"]) if "initial" in entry else self.values[source]
+                    self.memory[name] = (
+                        float(entry["initial"]) if "initial" in entry else self.values[source]
+                    )
                 return self.memory[name]
             case {"at_reset": expression}:
                 if reset:
@@ -533,7 +543,7 @@ class ReferenceEpisode:
                     self.given[name] = finite(self.given[name] + weighted)
                     given += weighted
                 self.terms[name] = self.given[name]
-        change = 0.0 if reset else total - self.total
+        change = total - self.total
         self.total = total
         return float32(finite(change + given))
 
@@ -570,18 +580,20 @@ class ReferenceEpisode:
             self.screens.insert(0, self._picture(red))
             del self.screens[self.task.frame_stack :]
 
-    def _picture(self, red: Array) -> Array:
+    def _picture(self, red: npt.NDArray[np.uint8]) -> Array:
         half = self.task.resolution == "half"
         if self.task.observation == "packed":
             # The colours 0, 85, 153 and 255 become 0 to 3; four pixels share a byte.
             if half:
                 red = red[::2, ::2]
-            level = np.digitize(red, [85, 153, 255]).astype(np.uint8)
-            return level[:, 0::4] << 6 | level[:, 1::4] << 4 | level[:, 2::4] << 2 | level[:, 3::4]
+            level = np.digitize(red, [85, 153, 255])
+            four = level[:, 0::4] * 64 + level[:, 1::4] * 16 + level[:, 2::4] * 4 + level[:, 3::4]
+            return four.astype(np.uint8)
         if half:
             # The mean of 2 x 2 pixels, rounded down.
             squares = red.reshape(72, 2, 80, 2).astype(np.uint16)
-            return (squares.sum(axis=(1, 3)) // 4).astype(np.uint8)
+            mean: Array = squares.sum(axis=(1, 3)) // 4
+            return mean.astype(np.uint8)
         return red
 
     def observation(self) -> dict[str, Array]:

@@ -70,6 +70,10 @@ impl<'s> Node<'s> {
         matches!(self.value, DeValue::Integer(_))
     }
 
+    pub(crate) fn is_number(&self) -> bool {
+        matches!(self.value, DeValue::Integer(_) | DeValue::Float(_))
+    }
+
     pub(crate) fn string(&self) -> Result<&'s str, TaskError> {
         match self.value {
             DeValue::String(text) => Ok(text),

@@ -785,7 +785,7 @@ fn read_values(
     let mut pending: Vec<Pending<'_>> = Vec::new();
     for (name, node) in named_entries(root, "values")? {
         let slot = all.slots;
-        let kind = if node.is_string() || node.is_integer() {
+        let kind = if node.is_string() || node.is_number() {
             ValueKind::Expression(scope.expression(&node)?)
         } else {
             read_value(&node, scope, &mut all, &mut pending)?
