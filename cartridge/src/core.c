@@ -47,7 +47,7 @@ void screen_touch(void) {
 void screen_update(void) {
     hTransfer = 3;
     while (hTransfer) wait_frame();
-    if (hTransferHi == 0x9C && hWY) {   /* the world's window appears now */
+    if (hTransferHi == 0x9C) {          /* the world's window appears now */
         hWY = 0;
         objects_update();
     }

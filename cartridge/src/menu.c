@@ -1,6 +1,7 @@
 /* menu.c: start menu, party, bag, card, shop, lamp shelf. */
 #include "menu.h"
 #include "sound.h"
+#include "world.h"
 
 uint8_t menu_item, menu_shop, menu_redraw, hush_steps;
 
@@ -25,7 +26,7 @@ static const char t_attack[] = "ATTACK";
 static const char t_defence[] = "DEFENCE";
 static const char t_speed[] = "SPEED";
 static const char t_special[] = "SPECIAL";
-static const char t_exp[] = "TO NEXT";
+static const char t_exp[] = "NEXT";
 static const char t_take[] = "TAKE";
 static const char t_put[] = "LEAVE";
 static const char t_leave[] = "BYE";
@@ -107,7 +108,7 @@ static void show_stats(uint8_t slot) {
     }
     if (m->level < 100) {
         put_string(11, 17, t_exp);
-        put_number(18 - 3 + 1, 17, (uint16_t)(exp_for_level(m->level + 1) - monster_exp(m)), 4);
+        put_number(16, 17, (uint16_t)(exp_for_level(m->level + 1) - monster_exp(m)), 4);
     }
     screen_update();
     take_pressed();
@@ -237,7 +238,7 @@ static void bag_menu(void) {
         choice = menu_choose(13, 12, 3, 2, 0);
         if (choice == 0) {
             item_use();
-            clear();
+            FAR(BANK_WORLD, view_draw);
         } else if (choice == 1) {
             item_load(menu_item);
             if (item.kind == ITEMKIND_KEY) say(TEXT_NO_USE);
@@ -308,8 +309,8 @@ void start_menu(void) {
             }
             return;
         }
-        clear();
         if (menu_redraw) return;
+        FAR(BANK_WORLD, view_draw);
     }
 }
 

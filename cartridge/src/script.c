@@ -239,7 +239,7 @@ void interact(void) {
 
 /* Does an unbeaten trainer see the hero? Then the trainer walks up and it starts. */
 void trainer_sight(void) {
-    uint8_t i, k, n;
+    uint8_t i, k, n, home_x, home_y;
     int8_t dx, dy;
     Person *p = people;
     if (!wPartyCount || party_alive() == 0xFF) return;
@@ -259,6 +259,8 @@ void trainer_sight(void) {
             }
         }
         if (k > p->sight) continue;
+        home_x = p->x;
+        home_y = p->y;
         sound_effect(SOUND_ALERT);
         wJoyIgnore = 0xF0;
         wait_frames(20);
@@ -272,6 +274,11 @@ void trainer_sight(void) {
         wFacing = opposite[p->facing >> 2];
         objects_update();
         duel(p);
+        if (!world_warp) {          /* back to the post, so that no passage stays blocked */
+            p->x = home_x;
+            p->y = home_y;
+            objects_update();
+        }
         return;
     }
 }

@@ -34,9 +34,9 @@ FACINGS = {"down": 0, "up": 4, "left": 8, "right": 12}
 HEARTHS = ["MILLBROOK", "STILLWATER", "CRAGFOOT", "HIGHMOOR", "ASHFORD", "SALTMARSH", "FROSTGATE", "KEEP"]
 # before each warden: level of the first kith, the map to train in, the hearth near it
 PLAN = [
-    (8, "MILL_PATH", 0), (15, "DAPPLE_WOOD", 1), (20, "REED_WAY", 1), (25, "WINDY_MOOR", 3),
-    (30, "WINDY_MOOR", 3), (36, "SALT_ROAD", 4), (41, "SALT_ROAD", 5), (48, "THORN_WAY", 6),
-    (53, "THORN_WAY", 7),
+    (8, "MILL_PATH", 0), (15, "DAPPLE_WOOD", 1), (20, "REED_WAY", 1), (26, "WINDY_MOOR", 3),
+    (32, "CINDER_ROAD", 4), (43, "SALT_ROAD", 4), (46, "SALT_ROAD", 5), (51, "THORN_WAY", 6),
+    (55, "THORN_WAY", 7),
 ]
 
 
@@ -340,7 +340,7 @@ class Walkthrough:
         self.tick(60)
         self.settle()
         self.milestone("new-game")
-        self.talk("HERO_HOUSE", "a", lambda: self.byte(PARTY_COUNT) == 1)
+        self.talk("HERO_HOUSE", "c", lambda: self.byte(PARTY_COUNT) == 1)
         self.go({self.outside("HERO_HOUSE")})
         self.milestone("first-town")
         for number in range(1, 9):
