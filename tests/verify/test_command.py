@@ -44,9 +44,7 @@ def test_the_shipped_cartridge_is_the_default(capsys: pytest.CaptureFixture[str]
     assert "the shipped cartridge" in capsys.readouterr().out
 
 
-def test_buttons_from_a_file(
-    rom: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_buttons_from_a_file(rom: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     buttons = tmp_path / "buttons.txt"
     buttons.write_text("3 tap start\n10 press a\n")
     assert main(["verify", str(rom), "--frames", "20", "--buttons", str(buttons)]) == 0

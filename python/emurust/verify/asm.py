@@ -91,9 +91,9 @@ class _Assembler:
     def _pass(self) -> bytes:
         output = bytearray()
         self._address = self._origin
-        for number, line in enumerate(self._lines, start=1):
+        for number, text in enumerate(self._lines, start=1):
             self._line = number
-            output += self._statement(line.split(";", 1)[0].strip(), len(output))
+            output += self._statement(text.split(";", 1)[0].strip(), len(output))
             self._address = self._origin + len(output)
         return bytes(output)
 
@@ -138,7 +138,7 @@ class _Assembler:
         )
 
     def _ds(self, rest: str, _: int) -> bytes:
-        count, _, fill = rest.partition(",")
+        count, _comma, fill = rest.partition(",")
         return bytes([self._value(fill or "0") & 0xFF]) * self._value(count)
 
     def _instruction(self, mnemonic: str, rest: str) -> bytes:

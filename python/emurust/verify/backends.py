@@ -68,7 +68,8 @@ def boot_rom_image() -> bytes:
     """The DMG boot program that the installed PyBoy ships (256 bytes)."""
     reference_version()
     spec = importlib.util.find_spec("pyboy")
-    assert spec is not None and spec.submodule_search_locations
+    if spec is None or not spec.submodule_search_locations:
+        raise ReferenceMissingError("the installed PyBoy has no files of its own")
     return (Path(spec.submodule_search_locations[0]) / "core" / "bootrom_dmg.bin").read_bytes()
 
 
@@ -259,9 +260,7 @@ class EmuRustMachine:
     def snapshot(self) -> Snapshot:
         gameboy = self.gameboy
         registers = gameboy.register_file
-        ints: dict[str, int] = {
-            name: getattr(registers, name.upper()) for name in fields.REGISTERS
-        }
+        ints: dict[str, int] = {name: getattr(registers, name.upper()) for name in fields.REGISTERS}
         ints["cycles"] = gameboy.cycles
         if self._debug_state is not None:
             debug: Mapping[str, int] = self._debug_state()

@@ -32,7 +32,9 @@ def build_cartridge(
         raise CartridgeImageError(f"a cartridge has 2, 4, 8 ... 512 banks, not {banks}")
     size = banks * BANK_SIZE
     if len(program) > size:
-        raise CartridgeImageError(f"the program has {len(program)} bytes, {banks} banks hold {size}")
+        raise CartridgeImageError(
+            f"the program has {len(program)} bytes, {banks} banks hold {size}"
+        )
     image = bytearray(program.ljust(size, b"\0"))
     image[0x0134:0x0150] = bytes(0x1C)
     encoded = title.encode("ascii")[:15]

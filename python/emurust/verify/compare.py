@@ -89,7 +89,5 @@ def compare_arrays(
         return None
     flat_left, flat_right = left.reshape(-1), right.reshape(-1)
     where = np.flatnonzero(flat_left != flat_right)
-    positions = tuple(
-        (int(i), int(flat_left[i]), int(flat_right[i])) for i in where[:BYTES_KEPT]
-    )
+    positions = tuple((int(i), int(flat_left[i]), int(flat_right[i])) for i in where[:BYTES_KEPT])
     return ArrayDifference(name, len(where), positions)

@@ -147,7 +147,7 @@ def single_instructions(seed: int, count: int = 400) -> Case:
             "POP HL",
             f"LD SP,${stack:04X}",
             *_one_instruction(random, opcode, prefixed, number),
-            f"LD ($DFF0),SP",
+            "LD ($DFF0),SP",
             f"LD SP,${result + 8:04X}",
             "PUSH AF",
             "PUSH BC",
@@ -210,9 +210,7 @@ def _sprite_table(random: _Random) -> str:
         y = random.number(rows) if random.below(3) else random.below(256)
         x = random.number(columns) if random.below(3) == 0 else random.below(176)
         table += [y, x, random.byte(), random.byte() & 0xF0]
-    return "sprites:\n" + "\n".join(
-        _bytes(table[i : i + 16]) for i in range(0, len(table), 16)
-    )
+    return "sprites:\n" + "\n".join(_bytes(table[i : i + 16]) for i in range(0, len(table), 16))
 
 
 _LCD_REGISTERS = (0x42, 0x43, 0x45, 0x47, 0x48, 0x49, 0x4A, 0x4B)
@@ -230,9 +228,7 @@ def _register_value(random: _Random, register: int) -> int:
     if register == 0x45:
         return random.between(0, 153)
     if register in (0x4A, 0x4B):
-        return random.number((0, 1, 6, 7, 8, 80, 100, 143, 144, 165, 166, 167)) + (
-            random.below(3)
-        )
+        return random.number((0, 1, 6, 7, 8, 80, 100, 143, 144, 165, 166, 167)) + (random.below(3))
     if register == 0x07:
         return random.below(8)
     if register == 0x05:
@@ -325,8 +321,10 @@ class _Chaos:
             lines.insert(0, "DI")
             lines.append("EI")
         if random.below(8) == 0:
-            lines = [f"LD HL,$FF{register:02X}", random.pick(("INC (HL)", "DEC (HL)", "SET 3,(HL)",
-                                                             "RES 6,(HL)", "SWAP (HL)"))]
+            lines = [
+                f"LD HL,$FF{register:02X}",
+                random.pick(("INC (HL)", "DEC (HL)", "SET 3,(HL)", "RES 6,(HL)", "SWAP (HL)")),
+            ]
         return lines
 
     def _read_register(self) -> list[str]:
@@ -388,7 +386,9 @@ class _Chaos:
     def _wait_for_line(self) -> list[str]:
         label, done = self._label(), self._label()
         register, mask = self._random.pick(("44 FF", "41 03", "41 07", "41 04")).split()
-        value = self._random.below(154) if register == "44" else self._random.below(8) & int(mask, 16)
+        value = (
+            self._random.below(154) if register == "44" else self._random.below(8) & int(mask, 16)
+        )
         return [
             f"LD B,{self._random.between(20, 255)}",
             f"{label}:",
@@ -428,7 +428,7 @@ class _Chaos:
                     f"LD A,($C0{random.below(160):02X})\n{self._store()}",
                     f"LD HL,$C0{random.below(160):02X}\nINC (HL)",
                     f"LDH A,($8{random.below(16):X})",
-                    f"NOP\nNOP\nNOP",
+                    "NOP\nNOP\nNOP",
                     "LDH A,($44)",
                 )
             ).split("\n")
@@ -580,7 +580,8 @@ def video_rules(seed: int, frames: int = 60) -> Case:
         ]
         if random.below(5) == 0:
             table[-8] &= 0xFE  # background off
-    source = f"""
+    source = (
+        f"""
     ORG $0040
     JP vblank
     ORG $0048
@@ -659,8 +660,8 @@ load:
 {_sprite_table(random)}
     ORG $1000
 table:
-""".replace("table / 256", "$10") + "\n".join(
-        _bytes(table[i : i + 16]) for i in range(0, len(table), 16)
+""".replace("table / 256", "$10")
+        + "\n".join(_bytes(table[i : i + 16]) for i in range(0, len(table), 16))
     )
     return Case(f"video rules, seed {seed}", assemble_cartridge(source), frames)
 
@@ -760,7 +761,9 @@ def memory_map(seed: int, frames: int = 8) -> Case:
             lines += [f"LD A,${random.byte():02X}", f"LD (${address:04X}),A"]
         elif roll < 9:
             area = random.number((0x0000, 0x1000, 0x2000, 0x2100, 0x3000, 0x4000, 0x6000))
-            value = random.number((0x00, 0x01, 0x0A, 0x0A, 0x02, 0x03, 0x07, 0x08, 0x0C, 0x10, 0xFF))
+            value = random.number(
+                (0x00, 0x01, 0x0A, 0x0A, 0x02, 0x03, 0x07, 0x08, 0x0C, 0x10, 0xFF)
+            )
             lines += [f"LD A,${value:02X}", f"LD (${area + random.below(0x100):04X}),A"]
         else:
             lines += [f"LD A,(${random.between(0x4000, 0xBFFF):04X})"]

@@ -92,12 +92,18 @@ def parse_buttons(lines: Iterable[str], frames: int, source: str) -> Script:
             continue
         where = f"{source}:{number}"
         if len(words) < 3:
-            raise ButtonScriptError(f"{where}: expected 'FRAME press|release|tap BUTTON', got {line!r}")
+            raise ButtonScriptError(
+                f"{where}: expected 'FRAME press|release|tap BUTTON', got {line!r}"
+            )
         frame_text, action, button = words[:3]
         if not frame_text.isdecimal():
-            raise ButtonScriptError(f"{where}: the frame {frame_text!r} is not a whole number from 0")
+            raise ButtonScriptError(
+                f"{where}: the frame {frame_text!r} is not a whole number from 0"
+            )
         if button not in BUTTONS:
-            raise ButtonScriptError(f"{where}: no button {button!r}; there are {', '.join(BUTTONS)}")
+            raise ButtonScriptError(
+                f"{where}: no button {button!r}; there are {', '.join(BUTTONS)}"
+            )
         frame = int(frame_text)
         if action in ("press", "release") and len(words) == 3:
             add(frame, (action, button))

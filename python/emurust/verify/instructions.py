@@ -69,9 +69,7 @@ def _block0(y: int, z: int) -> Instruction:
             return Instruction("JR r8", 2, Flow.RELATIVE)
         return Instruction(f"JR {_CONDITION[y - 4]},r8", 2, Flow.RELATIVE, conditional=True)
     if z == 1:
-        return (
-            Instruction(f"ADD HL,{_R16[p]}", 1) if q else Instruction(f"LD {_R16[p]},d16", 3)
-        )
+        return Instruction(f"ADD HL,{_R16[p]}", 1) if q else Instruction(f"LD {_R16[p]},d16", 3)
     if z == 2:
         where = _R16_MEMORY[p]
         return Instruction(f"LD A,{where}" if q else f"LD {where},A", 1)
@@ -130,9 +128,7 @@ def _block3(y: int, z: int) -> Instruction:
         return Instruction(f"CALL {_CONDITION[y]},a16", 3, Flow.CALL, conditional=True)
     if z == 5:
         return (
-            Instruction("CALL a16", 3, Flow.CALL)
-            if q
-            else Instruction(f"PUSH {_R16_STACK[p]}", 1)
+            Instruction("CALL a16", 3, Flow.CALL) if q else Instruction(f"PUSH {_R16_STACK[p]}", 1)
         )
     if z == 6:
         return Instruction(f"{_ALU[y]}d8", 2)

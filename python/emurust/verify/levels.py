@@ -96,7 +96,6 @@ class Verdict:
     def equal(self) -> bool:
         return self.outcome.divergence is None
 
-
     def explain(self, left: str = "PyBoy", right: str = "EmuRust") -> str:
         """The verdict in words: on a difference both machines side by side."""
         divergence = self.outcome.divergence
@@ -194,9 +193,7 @@ def generated_jobs(level: int, seeds: range, base: Job) -> Iterator[Job]:
 
     ``base`` supplies the settings (sound, boot, render).
     """
-    generators = (
-        generated.PROPERTY_GENERATORS if level == 1 else generated.INTERACTION_GENERATORS
-    )
+    generators = generated.PROPERTY_GENERATORS if level == 1 else generated.INTERACTION_GENERATORS
     for generator in generators.values():
         for seed in seeds:
             case = generator(seed)
