@@ -243,17 +243,31 @@ class Walkthrough:
         pp = [self.byte(BATTLE_MON + 25 + i) for i in range(4)]
         own = {self.byte(BATTLE_MON + 5), self.byte(BATTLE_MON + 6)}
         foe = {self.byte(ENEMY_MON + 5), self.byte(ENEMY_MON + 6)}
+        health = self.word(BATTLE_MON + 1) / max(1, self.word(BATTLE_MON + 15))
         best, top = 0, -1
         for i, (move, left) in enumerate(zip(moves, pp)):
             if not move or not left:
                 continue
             info = self.data["moves"][str(move)]
+            if info["effect"] == "mend" and health < 0.45:
+                return i
             score = info["power"] * (1.5 if info["type"] in own else 1)
             for t in foe:
                 score *= self.data["chart"][info["type"]][t] / 10
             if score > top:
                 best, top = i, score
         return best
+
+    def worst_move(self):
+        """Which of the four moves to forget."""
+        slot = self.byte(BATTLE_MON + 3)
+        own = {self.byte(BATTLE_MON + 5), self.byte(BATTLE_MON + 6)}
+        scores = []
+        for i in range(4):
+            info = self.data["moves"][str(self.byte(PARTY + 44 * slot + 8 + i))]
+            score = info["power"] * (1.5 if info["type"] in own else 1)
+            scores.append(200 if info["effect"] == "mend" else score)
+        return scores.index(min(scores))
 
     def fight(self):
         """Until the battle is over."""
@@ -272,6 +286,9 @@ class Walkthrough:
                     self.press("a", 16)
                 else:
                     self.press("down" if want > have else "up", 16)
+            elif any(rows[7 + i][6] == ">" for i in range(4)) and rows[12][5] == rows[6][5] == "\x7f":
+                have = next(i for i in range(4) if rows[7 + i][6] == ">")
+                self.press("a" if have == self.worst_move() else "down", 16)
             elif rows[15][1:7] == "Choose":
                 # the next kith that can stand
                 count = self.byte(PARTY_COUNT)
