@@ -45,6 +45,9 @@ typedef struct { uint8_t x, y; uint16_t text; } Sign;
 #define KIND_PC 6
 #define KIND_SCRIPT 7       /* a thing: never turns */
 
+/* Things have one picture and never turn. */
+#define IS_THING(p) ((p)->kind == KIND_ITEM || (p)->kind == KIND_SCRIPT || (p)->kind == KIND_PC)
+
 #define NO_FLAG 0xFFFF
 #define MAX_PEOPLE 12
 #define MAX_WARPS 12

@@ -67,7 +67,7 @@ void objects_update(void) {
         if (window && covered(x, y)) continue;
         tile = person_tile[i];
         flags = 0x10;
-        if (p->kind != KIND_ITEM && p->kind != KIND_SCRIPT) {
+        if (!IS_THING(p)) {
             tile += p->facing;
             if (p->facing == 12) {
                 tile -= 4;

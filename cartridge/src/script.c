@@ -154,7 +154,7 @@ static void thing(Person *p) {
 }
 
 void person_act(Person *p) {
-    if (p->kind != KIND_ITEM && p->kind != KIND_SCRIPT) {
+    if (!IS_THING(p)) {
         p->facing = opposite[wFacing >> 2];
         objects_update();
     }

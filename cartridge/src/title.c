@@ -93,6 +93,12 @@ uint8_t title_run(void) {
     return choice;
 }
 
+static void put_centred(uint8_t y, const char *s) {
+    uint8_t n = 0;
+    while (s[n]) ++n;
+    put_string((20 - n) >> 1, y, s);
+}
+
 void credits_run(void) {
     uint8_t i;
     fade_out();
@@ -105,8 +111,8 @@ void credits_run(void) {
     fade_in();
     for (i = 0; i != sizeof(credit) / 19; i += 2) {
         fill(wTileMap + 160, 100, TILE_SPACE);
-        put_string(1, 9, credit[i]);
-        put_string(1, 11, credit[i + 1]);
+        put_centred(9, credit[i]);
+        put_centred(11, credit[i + 1]);
         screen_update();
         wait_frames(120);
     }

@@ -36,7 +36,7 @@ HEARTHS = ["MILLBROOK", "STILLWATER", "CRAGFOOT", "HIGHMOOR", "ASHFORD", "SALTMA
 PLAN = [
     (8, "MILL_PATH", 0), (15, "DAPPLE_WOOD", 1), (20, "REED_WAY", 1), (26, "WINDY_MOOR", 3),
     (32, "CINDER_ROAD", 4), (43, "SALT_ROAD", 4), (46, "SALT_ROAD", 5), (51, "THORN_WAY", 6),
-    (55, "THORN_WAY", 7),
+    (72, "THORN_WAY", 7),
 ]
 
 

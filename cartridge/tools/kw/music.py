@@ -81,6 +81,17 @@ def encode(tokens, speed, noise, fail):
     return out + b"\xf0\0"
 
 
+def check_lengths(name, speed, channels, lines):
+    """All channels must fit the longest a whole number of times, or they drift apart."""
+    lengths = {}
+    for channel, tokens in channels.items():
+        stream = encode(tokens, speed, channel == "noise", lines.fail)
+        lengths[channel] = sum(stream[i + 1] for i in range(0, len(stream), 2) if stream[i] < 0xF0) // speed
+    longest = max(lengths.values(), default=0)
+    if any(longest % n for n in lengths.values()):
+        lines.fail(f"tune {name}: lengths {lengths} do not fit together")
+
+
 def build(data_dir, banks, header):
     lines = Lines(os.path.join(data_dir, "music.txt"))
     tunes, current = {"none": (1, {})}, None
@@ -101,6 +112,7 @@ def build(data_dir, banks, header):
     for name, (speed, channels) in tunes.items():
         streams = [encode(channels[c], speed, c == "noise", lines.fail) if c in channels else b"" for c in CHANNELS]
         size = 8 + sum(map(len, streams))
+        check_lengths(name, speed, channels, lines)
         bank, address = banks.add(bytes(size), 9)
         at, pointers = address + 8, b""
         for stream in streams:
