@@ -127,7 +127,7 @@ class Pool:
         num_envs = _whole("num_envs", num_envs, 1)
         if start_state is not None and start_states is not None:
             raise ArgumentError("give start_state (for all) or start_states (for each), not both")
-        roms = [load_rom(source) for source in _for_each("rom", rom, num_envs)]
+        roms = _load_roms(_for_each("rom", rom, num_envs))
         sources = _for_each("task", task, num_envs)
         starts = (
             [start_state] * num_envs
@@ -733,6 +733,18 @@ def _for_each(name: str, value: Any, count: int) -> list[Any]:
     if len(value) != count:
         raise ArgumentError(f"{name} has {len(value)} entries for {count} machines")
     return list(value)
+
+
+def _load_roms(sources: list[RomSource]) -> list[Rom]:
+    """A ROM for each source; equal paths and the same objects are read once."""
+    loaded: dict[Any, Rom] = {}
+    roms = []
+    for source in sources:
+        key = source if isinstance(source, str | os.PathLike) else id(source)
+        if key not in loaded:
+            loaded[key] = load_rom(source)
+        roms.append(loaded[key])
+    return roms
 
 
 def _key(value: Any) -> Any:

@@ -42,6 +42,9 @@ else:
         """Both of Gymnasium 0.29's kinds: what its `make_vec` gives, and what its wrappers
         want."""
 
+        # Looked at when an environment is collected whose making failed.
+        viewer = None
+
 
 _GREY_OF_SHADE = np.array([255, 153, 85, 0, 0], dtype=np.uint8)
 _ROM_VARIABLE = "EMURUST_ROM"
@@ -178,8 +181,9 @@ class PokemonVectorEnv(_Base):
         return tuple(np.repeat(grey[..., np.newaxis], 3, axis=-1))
 
     def close_extras(self, **_: Any) -> None:
-        """Ends the pool."""
-        self.pool.close()
+        """Ends the pool, which is not there if the making failed."""
+        if hasattr(self, "pool"):
+            self.pool.close()
 
     # -- helpers ----------------------------------------------------------------------
 

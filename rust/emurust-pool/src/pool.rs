@@ -239,11 +239,14 @@ impl Desk {
         }
     }
 
-    /// Marks machines whose worker is gone. Those that were sent will give no result.
-    fn lose(&mut self, machines: &[usize]) {
+    /// Marks machines whose worker is gone. Those that were sent will give no result. Whether
+    /// any was not marked before.
+    fn lose(&mut self, machines: &[usize]) -> bool {
+        let mut news = false;
         for &machine in machines {
             if !self.broken[machine] {
                 self.broken[machine] = true;
+                news = true;
                 match self.states[machine] {
                     State::Sent => self.sent -= 1,
                     State::Recovering { was_sent } => {
@@ -254,6 +257,7 @@ impl Desk {
                 }
             }
         }
+        news
     }
 }
 
@@ -353,6 +357,8 @@ pub struct Pool {
     owner: u32,
     closed: bool,
     last_look: Instant,
+    /// A loss that no call has told of.
+    untold_loss: Option<PoolError>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -432,6 +438,7 @@ impl Pool {
             owner: std::process::id(),
             closed: false,
             last_look: Instant::now(),
+            untold_loss: None,
             shared,
             options,
         };
@@ -578,7 +585,7 @@ impl Pool {
     }
 
     /// A machine that can be given something to do.
-    fn check_idle(&self, index: usize) -> Result<(), PoolError> {
+    fn check_idle(&mut self, index: usize) -> Result<(), PoolError> {
         match self.desk.states[index] {
             State::Idle if self.desk.broken[index] => Err(self.broken_error(index)),
             State::Idle => Ok(()),
@@ -592,12 +599,18 @@ impl Pool {
         }
     }
 
-    fn broken_error(&self, index: usize) -> PoolError {
-        PoolError::Machine {
+    /// Why a broken machine cannot be used.
+    fn broken_error(&mut self, index: usize) -> PoolError {
+        self.workers.check().unwrap_or_else(|| PoolError::Machine {
             index,
-            message: "it was lost with its worker or by a failure; call recover() to make it \
-                      anew, or close()"
-                .to_owned(),
+            message: "its program failed; call recover() to make it anew, or close()".to_owned(),
+        })
+    }
+
+    fn check_all_whole(&mut self) -> Result<(), PoolError> {
+        match self.desk.broken.iter().position(|&broken| broken) {
+            Some(index) => Err(self.broken_error(index)),
+            None => Ok(()),
         }
     }
 
@@ -663,6 +676,7 @@ impl Pool {
     /// An action is out of range, or a machine is not idle; then none was given.
     pub fn begin_step(&mut self, action: impl Fn(usize) -> i64) -> Result<(), PoolError> {
         self.check_usable()?;
+        self.check_all_whole()?;
         for machine in 0..self.len() {
             self.check_idle(machine)?;
             self.write_action(machine, action(machine))?;
@@ -731,6 +745,7 @@ impl Pool {
         let coming = self.desk.sent + self.desk.ready.len();
         if coming < self.batch_size && self.desk.faults.is_empty() {
             if let Some(error) = self.notice_loss() {
+                self.untold_loss = None;
                 return Err(error);
             }
             return Err(PoolError::Order(if coming == 0 {
@@ -880,6 +895,7 @@ impl Pool {
         if self.caller_helps {
             self.workers.help(end);
         }
+        self.look_at_workers(Instant::now());
         let spin = self.workers.spin();
         loop {
             let start = Instant::now();
@@ -900,17 +916,7 @@ impl Pool {
             if now >= end {
                 return Ok(Progress::Waiting);
             }
-            if now - self.last_look >= LOOK {
-                self.last_look = now;
-                if let Some(error) = self.notice_loss() {
-                    if self.verdict().is_none() || self.is_hopeless() {
-                        // Unless there is enough without the lost.
-                        if self.is_hopeless() || self.wanted != Wanted::All {
-                            return Err(error);
-                        }
-                    }
-                }
-            }
+            self.look_at_workers(now);
             let missing = self.missing();
             idle::wait_for_reports(&self.shared, seen, missing.max(1), LOOK.min(end - now));
         }
@@ -936,20 +942,35 @@ impl Pool {
 
     /// The outcome of the wait, once it is decided.
     fn verdict(&mut self) -> Option<Result<Progress, PoolError>> {
+        let parts = matches!(self.wanted, Wanted::Some(_));
+        if parts {
+            // Whoever takes results as they come is told at once; a step ends first.
+            if let Some(error) = self.untold_loss.take() {
+                return Some(Err(error));
+            }
+        }
         if self.missing() > 0 && !self.is_hopeless() {
             return None;
         }
         if let Some((index, message)) = self.desk.faults.pop_front() {
             return Some(Err(PoolError::Machine { index, message }));
         }
-        if self.is_hopeless() {
-            let error = self.notice_loss().unwrap_or_else(|| {
-                let lost = self.desk.broken.iter().position(|&broken| broken);
-                self.broken_error(lost.unwrap_or(0))
-            });
+        if let Some(error) = self.untold_loss.take() {
             return Some(Err(error));
         }
+        if self.is_hopeless() {
+            let lost = self.desk.broken.iter().position(|&broken| broken);
+            return Some(Err(self.broken_error(lost.unwrap_or(0))));
+        }
         Some(Ok(Progress::Ready))
+    }
+
+    /// Now and then, also while results keep coming, looks whether a worker is gone.
+    fn look_at_workers(&mut self, now: Instant) {
+        if now - self.last_look >= LOOK {
+            self.last_look = now;
+            self.notice_loss();
+        }
     }
 
     /// Looks whether a worker is gone, and marks its machines.
@@ -958,7 +979,9 @@ impl Pool {
         // What it finished before its end counts.
         self.desk.drain(&self.shared);
         let lost = self.workers.lost();
-        self.desk.lose(&lost);
+        if self.desk.lose(&lost) {
+            self.untold_loss = Some(error.clone());
+        }
         Some(error)
     }
 
@@ -969,6 +992,7 @@ impl Pool {
     pub fn begin_recover(&mut self) -> Result<(), PoolError> {
         self.check_usable()?;
         self.notice_loss();
+        self.untold_loss = None;
         self.desk.faults.clear();
         self.workers.restart()
     }
@@ -1045,7 +1069,10 @@ impl Pool {
     ) -> Result<T, PoolError> {
         let result = work(self);
         result.map_err(|message| match self.notice_loss() {
-            Some(error) => error,
+            Some(error) => {
+                self.untold_loss = None;
+                error
+            }
             None => PoolError::State { index, message },
         })
     }
