@@ -33,8 +33,8 @@ def test_all_levels_without_boot_and_with_sound(
     arguments = ["--frames", "30", "--level", "all", "--programs", "1", "--sound", "--no-boot"]
     assert main(["verify", str(rom), *arguments]) == 0
     output = capsys.readouterr().out
-    assert "level 1: EQUAL: 2 programs" in output
-    assert "level 2: EQUAL: 3 programs" in output
+    assert "level 1: EQUAL: 3 programs" in output
+    assert "level 2: EQUAL: 5 programs" in output
     assert "level 3: EQUAL" in output
     assert "sound on" in output
 
@@ -83,7 +83,7 @@ def test_a_difference_is_reported_in_full(
 
 def test_processes(rom: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", str(rom), "--level", "1", "--programs", "2", "--jobs", "2"]) == 0
-    assert "4 programs" in capsys.readouterr().out
+    assert "6 programs" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

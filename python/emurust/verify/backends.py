@@ -15,8 +15,9 @@ import numpy as np
 from emurust.verify import fields
 from emurust.verify.errors import ReferenceMissingError, StructLayoutError, VerifyError
 from emurust.verify.protocol import Input, Snapshot, TraceEntry
+from emurust.verify.pyboy_layout import SUPPORTED_PYBOY
 from emurust.verify.pyboy_state import PyBoyState, parse
-from emurust.verify.pyboy_structs import SUPPORTED_PYBOY, PyBoyStructs, attach
+from emurust.verify.pyboy_structs import PyBoyStructs, attach
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -114,8 +115,12 @@ class PyBoyMachine:
         mapper = self.structs.cartridge_type if self.structs is not None else ""
         return fields.Setting(sound=self._sound, mapper=mapper)
 
+    #: Whether the live views were once compared with a save state in this process.
+    _views_checked = False
+
     def reset(self) -> None:
         self.close()
+        self._steps = 0
         self.pyboy = self._module.PyBoy(
             io.BytesIO(self._rom),
             window="null",
@@ -145,6 +150,15 @@ class PyBoyMachine:
             else:
                 pyboy.button_release(button)
         pyboy.tick(1, observe, observe and self._sound)
+        self._steps += 1
+        if self._steps == BOOT_FRAMES + 1 and not PyBoyMachine._views_checked:
+            self._check_views()
+
+    def _check_views(self) -> None:
+        """Once per process: what is read in place is what PyBoy itself would save."""
+        if self.structs is not None:
+            self.structs.check_against(self.saved_state())
+        PyBoyMachine._views_checked = True
 
     def snapshot(self) -> Snapshot:
         if self.structs is not None:
@@ -285,6 +299,11 @@ class EmuRustMachine:
     def observation(self) -> NDArray[np.uint8]:
         screen: NDArray[np.uint8] = self.gameboy.screen.ndarray
         return screen
+
+    @property
+    def locked(self) -> bool:
+        """An illegal opcode was executed."""
+        return bool(self._debug_state()["locked"]) if self._debug_state is not None else False
 
     def write_boot_logo(self, vram: NDArray[np.uint8]) -> None:
         """Draw what a boot ROM would have drawn, to compare everything from here on."""

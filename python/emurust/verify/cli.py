@@ -17,7 +17,7 @@ from emurust.verify import backends
 from emurust.verify.images import as_text, write_comparison
 from emurust.verify.inputs import read_buttons
 from emurust.verify.levels import Job, Verdict, generated_jobs, run_job
-from emurust.verify.pyboy_structs import SUPPORTED_PYBOY
+from emurust.verify.pyboy_layout import SUPPORTED_PYBOY
 
 _LEFT, _RIGHT = "PyBoy", "EmuRust"
 
