@@ -15,8 +15,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import emurust
-from emurust import GameBoy
-from emurust.envs.pokemon import ACTIONS, PokemonEnv
+from emurust import GameBoy, Pool
+from emurust.envs.pokemon import PokemonEnv
 from emurust.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -27,10 +27,12 @@ from emurust.errors import (
     StateError,
     StateMismatchError,
 )
+from emurust.tasks import TaskError
 
 if TYPE_CHECKING:
     from conftest import RomBuilder
 
+ACTIONS = ("down", "left", "right", "up", "a", "b", "start")
 GYMNASIUM_1 = int(gymnasium.__version__.split(".")[0]) >= 1
 
 
@@ -38,11 +40,83 @@ def make(**options: Any) -> Any:
     return gymnasium.make("EmuRust-Pokemon", **options).unwrapped
 
 
+def place(env: Any) -> tuple[int, int, int]:
+    """Map, x and y of the hero."""
+    memory = env.gameboy.memory
+    return memory[0xD35E], memory[0xD362], memory[0xD361]
+
+
+def flat(value: Any) -> Any:
+    """Something that compares by content."""
+    if isinstance(value, dict):
+        return {name: flat(item) for name, item in value.items()}
+    if isinstance(value, tuple):
+        return tuple(flat(item) for item in value)
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    return value
+
+
 @pytest.mark.parametrize("render_mode", [None, "rgb_array", "human"])
 def test_passes_gymnasiums_checker(render_mode: str | None) -> None:
     if render_mode == "human":
         pytest.importorskip("pygame")
     check_env(make(render_mode=render_mode))
+
+
+@pytest.mark.parametrize("observation", ["screen", "ram", "all", "packed"])
+def test_every_observation_passes_the_checker(observation: str) -> None:
+    check_env(make(observation=observation), skip_render_check=True)
+
+
+def test_spaces() -> None:
+    env = make()
+    assert env.action_space == gymnasium.spaces.Discrete(7)
+    spaces = env.observation_space
+    assert isinstance(spaces, gymnasium.spaces.Dict)
+    assert set(spaces) == {
+        "screens",
+        "health",
+        "level",
+        "badges",
+        "events",
+        "map",
+        "recent_actions",
+    }
+    assert spaces["screens"] == gymnasium.spaces.Box(0, 255, (72, 80, 3), np.uint8)
+    assert make(observation="screen").observation_space == spaces["screens"]
+
+
+@pytest.mark.parametrize("observation", ["dict", "packed"])
+def test_plays_as_a_pool_of_one(observation: str) -> None:
+    options: dict[str, Any] = {"observation": observation, "max_steps": 6, "watch": [0xD35E]}
+    env = make(**options)
+    starts = [env.reset()[0] and env.gameboy.get_state()] if observation == "dict" else None
+    if starts:
+        env.step(0)
+        starts.append(env.gameboy.get_state())
+        env = make(start_state=starts, **options)
+    pool = Pool(autoreset="disabled", num_threads=1, start_state=starts, **options)
+    rng = np.random.default_rng(2)
+    for seed in (11, None, None, 12, None):
+        ours, our_info = env.reset(seed=seed)
+        theirs, their_info = pool.reset(None if seed is None else [seed])
+        while True:
+            one = theirs[0] if observation == "packed" else {k: v[0] for k, v in theirs.items()}
+            assert flat(ours) == flat(one)
+            assert our_info.pop("watch").tolist() == their_info["watch"][0].tolist()
+            assert our_info == {name: float(their_info[name][0]) for name in pool.info_names}
+            action = int(rng.integers(7))
+            ours, reward, terminated, truncated, our_info = env.step(action)
+            theirs, rewards, terminations, truncations, their_info = pool.step([action])
+            assert (reward, terminated, truncated) == (
+                float(rewards[0]),
+                bool(terminations[0]),
+                bool(truncations[0]),
+            )
+            if truncated:
+                break
+    pool.close()
 
 
 class TestRegistration:
@@ -78,42 +152,37 @@ class TestRegistration:
         assert "PokemonEnv" in self.run(code, tmp_path)
 
 
-def test_observation_is_three_pictures_newest_first() -> None:
+def test_screens_are_the_pictures_newest_first() -> None:
     env = make(render_mode="rgb_array")
     observation, _ = env.reset()
     assert env.observation_space.contains(observation)
-    assert not observation[:, :, 1:].any()
+    assert not observation["screens"][:, :, 1:].any()
     history = []
     for action in (0, 3, 1, 2):
         observation, *_ = env.step(action)
         picture = env.render()[:, :, 0].astype(float)
         half = picture.reshape(72, 2, 80, 2).mean(axis=(1, 3)).astype(np.uint8)
         history.insert(0, half)
-        assert np.array_equal(observation[:, :, 0], half)
     for age in range(3):
-        assert np.array_equal(observation[:, :, age], history[age])
+        assert np.array_equal(observation["screens"][:, :, age], history[age])
 
 
 def test_observations_do_not_change_later() -> None:
     env = make()
     first, _ = env.reset()
-    kept = first.copy()
+    kept = flat(first)
     second, *_ = env.step(0)
-    assert np.array_equal(first, kept)
-    assert not np.shares_memory(first, second)
+    assert flat(first) == kept
+    assert not np.shares_memory(first["screens"], second["screens"])
 
 
 def test_equal_actions_give_equal_episodes() -> None:
-    rng = np.random.default_rng(3)
-    actions = rng.integers(7, size=60)
+    actions = np.random.default_rng(3).integers(7, size=60)
     runs = []
     for env in (make(), make()):
         for _ in range(2):
-            observation, info = env.reset(seed=7)
-            steps = [(observation.tobytes(), info)]
-            for action in actions:
-                observation, reward, terminated, truncated, info = env.step(action)
-                steps.append((observation.tobytes(), reward, terminated, truncated, info))
+            steps = [flat(env.reset(seed=7))]
+            steps += [flat(env.step(action)) for action in actions]
             runs.append(steps)
     assert runs[0] == runs[1] == runs[2] == runs[3]
 
@@ -135,38 +204,40 @@ def test_the_step_is_pokemonredexperiments() -> None:
         assert twin.get_state() == env.gameboy.get_state()
 
 
-def test_human_mode_changes_nothing_but_the_window() -> None:
+def test_human_mode_changes_nothing_but_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pygame")
-    seen, unseen = make(render_mode="human"), make()
-    a, _ = seen.reset()
-    b, _ = unseen.reset()
-    assert np.array_equal(a, b)
+    seen, unseen = make(render_mode="human"), make(render_mode="rgb_array")
+    frames: list[np.ndarray[Any, Any]] = []
+    monkeypatch.setattr(seen._window, "show", lambda shades: frames.append(shades.copy()))
+    assert flat(seen.reset()) == flat(unseen.reset())
     for action in (0, 4, 1, 2, 6):
-        assert np.array_equal(seen.step(action)[0], unseen.step(action)[0])
+        frames.clear()
+        twin = seen.gameboy.fork()
+        assert flat(seen.step(action)) == flat(unseen.step(action))
+        assert len(frames) == 24
+        twin.button_press(ACTIONS[action])
+        for frame, shown in enumerate(frames):
+            if frame == 8:
+                twin.button_release(ACTIONS[action])
+            twin.tick()
+            assert np.array_equal(shown, twin.screen.shades), frame
     seen.close()
 
 
-def test_new_places_are_worth_a_point() -> None:
-    env = make()
+def test_new_places_are_rewarded() -> None:
+    env = make(task="explore")
     _, info = env.reset()
-    places = {(info["map"], info["x"], info["y"])}
-    assert info["places"] == 1
+    assert info["places"] == 0
     rng = np.random.default_rng(0)
-    total = 0.0
+    total, places = 0.0, set()
     for _ in range(300):
-        *_, reward, terminated, truncated, info = env.step(rng.integers(7))
-        place = (info["map"], info["x"], info["y"])
-        in_battle = env.gameboy.memory[0xD057] != 0
-        assert reward == float(place not in places and not in_battle)
-        if not in_battle:
-            places.add(place)
+        *_, reward, _, _, info = env.step(rng.integers(7))
+        if env.gameboy.memory[0xD057] == 0:
+            places.add(place(env))
         total += reward
-        assert not terminated
-        assert not truncated
-        assert info["places"] == len(places)
-    assert total >= 3
-    _, info = env.reset()
-    assert info["places"] == 1
+    assert info["places"] == len(places)
+    assert len(places) >= 3
+    assert total > 0
 
 
 def test_truncated_after_max_steps() -> None:
@@ -177,13 +248,24 @@ def test_truncated_after_max_steps() -> None:
 
 def test_starts_under_control() -> None:
     env = make()
-    _, start = env.reset()
+    env.reset()
+    start = place(env)
     moved = set()
     for action in range(4):
         env.reset()
-        info = env.step(action)[4]
-        moved.add((info["map"], info["x"], info["y"]))
-    assert moved - {(start["map"], start["x"], start["y"])}
+        env.step(action)
+        moved.add(place(env))
+    assert moved - {start}
+
+
+def test_options_of_the_task() -> None:
+    env = make(reward_weights={"explore": 5}, frame_skip=4, hold_frames=2, frame_stack=1)
+    assert env.observation_space["screens"].shape == (72, 80, 1)
+    env.reset()
+    before = env.gameboy.frame_count
+    env.step(0)
+    assert env.gameboy.frame_count == before + 4
+    assert env.metadata["render_fps"] == pytest.approx(59.7275 / 4, rel=1e-4)
 
 
 def test_roms_from_argument_and_environment(
@@ -206,28 +288,54 @@ def test_roms_from_argument_and_environment(
 def test_start_states(tmp_path: Path) -> None:
     first = make()
     first.reset()
-    for action in (0, 0, 0):
-        *_, info = first.step(action)
-    state = first.gameboy.get_state()
+    usual = place(first)
+    for _ in range(3):
+        first.step(0)
+    state, there = first.gameboy.get_state(), place(first)
     path = tmp_path / "start.state"
     path.write_bytes(state)
-    for start in (state, path, str(path)):
-        observation, found = make(start_state=start).reset()
-        assert (found["map"], found["x"], found["y"]) == (info["map"], info["x"], info["y"])
-        assert observation[:, :, 0].any()
-    _, found = first.reset(options={"start_state": state})
-    assert (found["map"], found["x"], found["y"]) == (info["map"], info["x"], info["y"])
+    for start in (state, path, str(path), [state], [path, state]):
+        env = make(start_state=start)
+        env.reset()
+        assert place(env) == there
+        assert env.gameboy.get_state() == state
+    first.reset(options={"start_state": state})
+    assert first.gameboy.get_state() == state
+    first.reset()
+    assert first.gameboy.get_state() == state
+    first.reset(options={"start_state": "usual"})
+    assert place(first) == usual
+    env = make(start_state="power_on", render_mode="rgb_array")
+    env.reset()
+    assert env.gameboy.register_file.PC == 0x0100
 
 
-def test_pickles() -> None:
+def test_the_start_state_is_drawn_by_the_seed() -> None:
     env = make()
     env.reset()
+    starts = []
+    for _ in range(4):
+        env.step(0)
+        starts.append(env.gameboy.get_state())
+    env = make(start_state=starts)
+
+    def drawn(seed: int | None) -> int:
+        env.reset(seed=seed)
+        return starts.index(env.gameboy.get_state())
+
+    series = [drawn(5), *(drawn(None) for _ in range(30))]
+    assert set(series) == {0, 1, 2, 3}
+    assert [drawn(5), *(drawn(None) for _ in range(30))] == series
+
+
+def test_pickles_in_the_middle_of_an_episode() -> None:
+    env = make()
+    env.reset(seed=4)
     env.step(2)
     copy = pickle.loads(pickle.dumps(env))
-    for action in (0, 1, 2, 3):
-        a, b = env.step(action), copy.step(action)
-        assert np.array_equal(a[0], b[0])
-        assert a[1:] == b[1:]
+    for action in (0, 1, 2, 3, 4):
+        assert flat(env.step(action)) == flat(copy.step(action))
+    assert flat(env.reset()) == flat(copy.reset())
 
 
 @pytest.mark.parametrize("vectorization", ["sync", "async"])
@@ -242,31 +350,34 @@ def test_in_gymnasiums_own_vectors(vectorization: str) -> None:
         )
         envs = kind([lambda: gymnasium.make("emurust:EmuRust-Pokemon")] * 2)
     observations, _ = envs.reset(seed=0)
-    assert observations.shape == (2, 72, 80, 3)
     single = make()
     single.reset()
     for action in (0, 2, 1):
         observations, *_ = envs.step(np.array([action, action]))
         expected, *_ = single.step(action)
-        assert np.array_equal(observations[0], expected)
-        assert np.array_equal(observations[1], expected)
+        for index in range(2):
+            assert flat({k: v[index] for k, v in observations.items()}) == flat(expected)
     envs.close()
 
 
 class TestBadInput:
     def test_options(self) -> None:
-        for options, message in [
-            ({"frame_skip": 1}, "frame_skip must be 2 or more, not 1"),
-            ({"hold_frames": 0}, "hold_frames must be 1 or more, not 0"),
-            ({"hold_frames": 24}, r"hold_frames must be below frame_skip \(24\), not 24"),
-            ({"max_steps": 0}, "max_steps must be 1 or more, not 0"),
-            ({"render_mode": "ansi"}, "render_mode must be 'rgb_array', 'human' or None"),
+        for options, kind, message in [
+            ({"render_mode": "ansi"}, ArgumentError, "must be 'rgb_array', 'human' or None"),
+            ({"frameskip": 4}, ArgumentError, "there is no option frameskip; the options are"),
+            ({"frame_skip": 20_000}, TaskError, "frame_skip"),
+            ({"hold_frames": 25}, TaskError, "hold_frames"),
+            ({"observation": "pixels"}, TaskError, "observation"),
+            ({"reward_weights": {"gold": 1}}, TaskError, "gold"),
+            ({"frame_skip": "many"}, TaskError, "wrong type"),
+            ({"task": "pinball"}, TaskError, "there is no task 'pinball'"),
         ]:
-            with pytest.raises(ArgumentError, match=message):
+            with pytest.raises(kind, match=message):
                 PokemonEnv(**options)  # type: ignore[arg-type]
-        for options in ({"frame_skip": 2.5}, {"max_steps": "3"}, {"hold_frames": True}):
-            with pytest.raises(ArgumentTypeError, match="must be an integer, not"):
-                PokemonEnv(**options)  # type: ignore[arg-type]
+
+    def test_a_rom_that_the_task_does_not_fit(self, joypad_rom: bytes) -> None:
+        with pytest.raises(TaskError, match="TEST"):
+            PokemonEnv(joypad_rom)
 
     @pytest.mark.parametrize("action", [-1, 7, 1.5, "a", None, np.array([1, 2])])
     def test_actions(self, action: Any) -> None:
@@ -287,15 +398,19 @@ class TestBadInput:
             PokemonEnv(start_state=other)
         with pytest.raises(StateError, match="missing cannot be read: No such file"):
             PokemonEnv(start_state=tmp_path / "missing")
-        with pytest.raises(ArgumentTypeError, match="a start state is a path or bytes, not int"):
+        with pytest.raises(ArgumentTypeError, match="a start state is a name, a path or bytes"):
             PokemonEnv(start_state=3)  # type: ignore[arg-type]
+        with pytest.raises(ArgumentError, match="an empty list"):
+            PokemonEnv(start_state=[])
 
     def test_a_game_without_a_hero(
         self, build_rom: RomBuilder, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("emurust.envs.intro._LAST_FRAME", 600)
-        with pytest.raises(IntroError, match="'TEST' did not reach .* give the environment a star"):
-            PokemonEnv(build_rom())
+        with pytest.raises(
+            IntroError, match="'KITHWILD' did not reach .* give the environment a star"
+        ):
+            PokemonEnv(build_rom(title=b"KITHWILD"))
 
     def test_closed(self) -> None:
         env = make(render_mode="rgb_array")

@@ -1,129 +1,138 @@
-"""``EmuRust-Pokemon``: explore a Pokemon-like world from its pictures.
+"""``EmuRust-Pokemon``: one machine that plays a task, as a Gymnasium environment.
 
-Actions and timing are those of PokemonRedExperiments v2: seven buttons, 24 frames per
-action, the button down for the first 8, only the last frame drawn. The observation is
-that project's ``screens``: the three newest pictures at half size.
+What is observed and rewarded is the task's business (`emurust.tasks`); where episodes start
+and how their seeds are derived is the same as in a pool of one machine (`emurust.pool`). So
+single, vectorised and batched environments play the same trajectories.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
 import numpy.typing as npt
-from gymnasium import spaces
 
-from emurust.envs import ram
-from emurust.envs.intro import play_intro
-from emurust.errors import ArgumentError, ArgumentTypeError, ClosedError, StateError
+from emurust._emurust import Episode
+from emurust.errors import ArgumentError, ClosedError
 from emurust.gameboy import FRAMES_PER_SECOND, GameBoy
+from emurust.pool import StartState, TaskSource, _starts, episode_seed, start_index
 from emurust.rom import RomSource, load_rom
-from emurust.screen import SCREEN_HEIGHT, SCREEN_WIDTH
+from emurust.tasks import (
+    TaskRecipe,
+    action_space,
+    check_cartridge,
+    observation,
+    observation_space,
+    recipe,
+)
+from emurust.tasks.records import Observation
 from emurust.window import Window
 
-__all__ = ["ACTIONS", "PokemonEnv", "StartState"]
-
-ACTIONS = ("down", "left", "right", "up", "a", "b", "start")
-"""The button of each action."""
+__all__ = ["ROM_VARIABLE", "PokemonEnv"]
 
 ROM_VARIABLE = "EMURUST_ROM"
 """Environment variable with the path of the ROM to use by default."""
 
-StartState = str | os.PathLike[str] | bytes
-"""A state saved by `GameBoy.save_state`, as its file's path or its bytes."""
-
-_FRAME_SKIP = 24
-_HOLD_FRAMES = 8
-_MAX_STEPS = 163_840
-_FRAME_STACK = 3
-
 _GREY_OF_SHADE = np.array([255, 153, 85, 0, 0], dtype=np.uint8)
+_TASK_OPTIONS = frozenset(inspect.signature(recipe).parameters) - {"task", "rom"}
+_RESET_OPTIONS = frozenset({"start_state"})
+_USUAL = "usual"
 
-_intro_states: dict[int, bytes] = {}
-"""Where the intro ends, by the ROM's fingerprint: played once per process."""
 
+class PokemonEnv(gymnasium.Env[Observation, np.int64]):
+    """A Pokemon-like game: explore the world, win badges, advance the story.
 
-class PokemonEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
-    """A hero walks through a world; each new place is worth a point.
+    By default the task is ``"pokemon"``: observation, actions, timing and reward of
+    PokemonRedExperiments v2, term by term. An action holds one of seven buttons (down, left,
+    right, up, A, B, START) for 8 of 24 frames; the last frame is drawn. The observation is a
+    dict of pictures, health, levels, badges, events, explored surroundings and recent actions.
 
-    Action space: ``Discrete(7)``: down, left, right, up, A, B, START.
-
-    Observation space: ``Box(0, 255, (72, 80, 3), uint8)``: the three newest pictures,
-    newest first, each the mean of 2 x 2 pixels; black before the episode's first.
-
-    Reward: 1 for each (map, x, y) not visited before in the episode, outside battles.
-
-    Episode end: truncated after `max_steps` steps; it never terminates.
-
-    Info: ``map``, ``x``, ``y`` (where the hero is), ``places`` (number visited).
+    Info holds named numbers of the task (such as ``places`` and ``badges``), what each reward
+    term has given in this episode (``reward/TERM``), and ``watch``, (bytes,) uint8, if the
+    task watches RAM.
 
     Args:
-        rom: a path, bytes or a binary file with a ROM that keeps its variables where
-            Pokemon Red does. By default the file that the environment variable
-            EMURUST_ROM names, else the shipped cartridge. Battery RAM files are neither
-            read nor written.
-        render_mode: ``"rgb_array"``, ``"human"`` (a window, which shows every frame at
-            the real machine's speed; needs ``pip install 'emurust[play]'``) or None.
-        start_state: where episodes start. By default the intro is played once by script
-            until the hero can be moved.
-        frame_skip: frames per action.
-        hold_frames: frames for which the action's button is down, 1 to `frame_skip` - 1.
-        max_steps: steps until an episode is truncated.
+        rom: a path, bytes or a binary file. By default the file that the environment variable
+            EMURUST_ROM names, else the shipped cartridge. Battery RAM files are neither read
+            nor written.
+        render_mode: ``"rgb_array"``, ``"human"`` (a window, which shows every frame at the
+            real machine's speed; needs ``pip install 'emurust[play]'``) or None.
+        task: name of a shipped task, path of a task file, or a `emurust.tasks.TaskRecipe`.
+        start_state: where episodes start: the name of one of the task's start states, a path
+            of a state saved by `GameBoy.save_state`, its bytes, or ``"power_on"``; of a list,
+            one is drawn for each episode. By default the task's own start, for task
+            ``"pokemon"`` the moment at which the hero can first be moved (found by playing
+            the intro by script, once per ROM and process).
+        task_options: options of the task, such as ``observation="screen"``, ``frame_skip=24``
+            or ``reward_weights={"badge": 20}``; see `emurust.tasks.recipe`.
 
     Raises:
         RomNotFoundError, RomReadError, RomError: see `emurust.load_rom`.
-        StateError: the start state is not of this ROM, or damaged.
+        emurust.tasks.TaskError: the task, one of its options, or the ROM for it is wrong.
+        StateError: a start state is not of this ROM, or damaged.
         IntroError: the intro did not lead to a hero that can be moved.
-        ArgumentError: an option has a value that makes no sense.
+        ArgumentError: an option does not exist or has a value that makes no sense.
         DependencyError: render_mode "human" without a window library.
     """
 
-    metadata: dict[str, Any] = {  # noqa: RUF012 (Gymnasium's own declaration)
+    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
         "render_modes": ["rgb_array", "human"],
-        "render_fps": FRAMES_PER_SECOND / _FRAME_SKIP,
+        "render_fps": FRAMES_PER_SECOND / 24,
     }
-    _OPTIONS: ClassVar = frozenset({"start_state"})
 
     def __init__(
         self,
         rom: RomSource = None,
         *,
         render_mode: str | None = None,
-        start_state: StartState | None = None,
-        frame_skip: int = _FRAME_SKIP,
-        hold_frames: int = _HOLD_FRAMES,
-        max_steps: int = _MAX_STEPS,
+        task: TaskSource = "pokemon",
+        start_state: StartState | Sequence[StartState] | None = None,
+        **task_options: Any,
     ) -> None:
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ArgumentError(
                 f"render_mode must be 'rgb_array', 'human' or None, not {render_mode!r}"
             )
-        self.render_mode = render_mode
-        self._frame_skip = _at_least("frame_skip", frame_skip, 2)
-        self._hold_frames = _at_least("hold_frames", hold_frames, 1)
-        if self._hold_frames >= self._frame_skip:
+        unknown = task_options.keys() - _TASK_OPTIONS
+        if unknown:
             raise ArgumentError(
-                f"hold_frames must be below frame_skip ({frame_skip}), not {hold_frames}"
+                f"there is no option {', '.join(sorted(unknown))}; the options are rom, "
+                f"render_mode, task, start_state, {', '.join(sorted(_TASK_OPTIONS))}"
             )
-        self._max_steps = _at_least("max_steps", max_steps, 1)
-        self.metadata = {**self.metadata, "render_fps": FRAMES_PER_SECOND / frame_skip}
-
-        self.action_space = spaces.Discrete(len(ACTIONS))
-        shape = (SCREEN_HEIGHT // 2, SCREEN_WIDTH // 2, _FRAME_STACK)
-        self.observation_space = spaces.Box(0, 255, shape, np.uint8)
-
-        self._gameboy = GameBoy(load_rom(rom if rom is not None else _default_rom()))
-        self._start_state = (
-            _intro_state(self._gameboy) if start_state is None else _state_bytes(start_state)
+        if render_mode is not None:
+            task_options.setdefault("render", True)
+        self.render_mode = render_mode
+        cartridge = load_rom(rom if rom is not None else os.environ.get(ROM_VARIABLE) or None)
+        self._recipe = (
+            task.with_options(**task_options)
+            if isinstance(task, TaskRecipe)
+            else recipe(task, rom=cartridge, **task_options)
         )
-        self._gameboy.set_state(self._start_state)
-        self._window = Window(self._gameboy.cartridge_title) if render_mode == "human" else None
-        self._screens = np.zeros(shape, dtype=np.uint8)
-        self._visited: set[tuple[int, int, int]] = set()
-        self._steps = 0
+        self._task_source = task
+        self._gameboy = GameBoy(cartridge)
+        self._power_on = self._gameboy.get_state()
+        self._set_up()
+        check_cartridge(self._task, cartridge)
+        self._usual_starts = self._start_states(start_state)
+        self._starts = self._usual_starts
+        self._seed: int | None = None
+        self._episodes = 0
+
+    def _set_up(self) -> None:
+        """Makes what can be made from the recipe."""
+        self._task = self._recipe.compile()
+        self._episode = Episode(self._task)
+        self._info_names = [name for name, _ in self._task.info_layout]
+        self.action_space = action_space(self._task)
+        self.observation_space = observation_space(self._task)
+        fps = FRAMES_PER_SECOND / max(1, self._task.frame_skip)
+        self.metadata = {**type(self).metadata, "render_fps": fps}  # type: ignore[misc]
+        title = self._gameboy.cartridge_title
+        self._window = Window(title) if self.render_mode == "human" else None
 
     @property
     def gameboy(self) -> GameBoy:
@@ -132,58 +141,69 @@ class PokemonEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[npt.NDArray[np.uint8], dict[str, Any]]:
-        """Starts an episode at the start state.
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Starts an episode.
 
         Args:
-            seed: as Gymnasium's. Nothing here is random: equal actions give equal episodes.
-            options: ``{"start_state": ...}`` starts this episode elsewhere.
+            seed: begins a new series of episodes: what is drawn in them (the start state of
+                several, idle frames that a task asks for) depends on it alone. None goes on
+                with the present series.
+            options: ``{"start_state": ...}``: where this and later episodes start, as the
+                constructor's; ``"usual"`` goes back to what the constructor was given.
 
         Raises:
             ArgumentError: there is no such option.
             StateError: the start state is not of this ROM, or damaged.
+            ClosedError: the environment was closed.
         """
         self._check_open()
         super().reset(seed=seed)
         options = options or {}
-        unknown = options.keys() - self._OPTIONS
+        unknown = options.keys() - _RESET_OPTIONS
         if unknown:
             raise ArgumentError(
-                f"reset has no option {', '.join(sorted(unknown))}; "
-                f"its options are {', '.join(sorted(self._OPTIONS))}"
+                f"reset has no option {', '.join(sorted(map(str, unknown)))}; "
+                f"its options are {', '.join(sorted(_RESET_OPTIONS))}"
             )
         start = options.get("start_state")
-        self._gameboy.set_state(self._start_state if start is None else _state_bytes(start))
-        self._steps = 0
-        self._visited = set()
-        self._visit()
-        self._screens.fill(0)
-        self._push_screen()
+        if start is not None:
+            usual = isinstance(start, str) and start == _USUAL
+            self._starts = self._usual_starts if usual else self._start_states(start)
+        if seed is not None:
+            self._seed, self._episodes = seed, 0
+        elif self._seed is None:
+            self._seed = int(self.np_random.integers(2**63))
+        own_seed = episode_seed(self._seed, 0, self._episodes)
+        self._episodes += 1
+        self._gameboy.set_state(self._starts[start_index(own_seed, len(self._starts))])
+        record, info, watch = self._episode.begin(self._gameboy._machine, own_seed)
         self._show()
-        return self._screens.copy(), self._info()
+        return observation(self._task, record), self._info(info, watch)
 
-    def step(
-        self, action: np.int64
-    ) -> tuple[npt.NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
-        """Presses one button and runs `frame_skip` frames.
+    def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Takes an action.
 
         Raises:
-            ArgumentError: the action is not 0 to 6.
+            ArgumentError: there is no such action.
             ClosedError: the environment was closed.
         """
         self._check_open()
         if not self.action_space.contains(action):
-            raise ArgumentError(f"an action is an integer from 0 to 6, not {action!r}")
-        button = ACTIONS[int(action)]
-        self._gameboy.button_press(button)
-        self._run(self._hold_frames, draw_last=False)
-        self._gameboy.button_release(button)
-        self._run(self._frame_skip - self._hold_frames, draw_last=True)
-        self._push_screen()
-        self._steps += 1
-        reward = self._visit()
-        truncated = self._steps >= self._max_steps
-        return self._screens.copy(), reward, False, truncated, self._info()
+            last = len(self._task.action_names) - 1
+            raise ArgumentError(f"an action is an integer from 0 to {last}, not {action!r}")
+        if self._window is not None:
+            self._film(self._window, self._task.action_names[int(action)])
+        record, reward, terminated, truncated, info, watch = self._episode.step(
+            self._gameboy._machine, int(action)
+        )
+        self._show()
+        return (
+            observation(self._task, record),
+            reward,
+            terminated,
+            truncated,
+            self._info(info, watch),
+        )
 
     def render(self) -> Any:
         """The picture, (144, 160, 3) uint8, in mode "rgb_array"; otherwise None."""
@@ -201,74 +221,52 @@ class PokemonEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
             self._window = None
         self._gameboy.stop(save=False)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The environment in the middle of its episode, as plain data and bytes."""
+        rebuilt = ("_task", "_window", "action_space", "observation_space")
+        state = {name: value for name, value in self.__dict__.items() if name not in rebuilt}
+        state["_episode"] = self._episode.save()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._set_up()
+        self._episode.load(state["_episode"])
+
     def _check_open(self) -> None:
         if self._gameboy.stopped:
             raise ClosedError("this environment was closed; make a new one to go on")
 
-    def _run(self, frames: int, *, draw_last: bool) -> None:
-        if self._window is None:
-            self._gameboy.tick(frames, draw_last)
-            return
-        for _ in range(frames):
-            self._gameboy.tick(1, True)
-            self._show()
+    def _start_states(self, start: StartState | Sequence[StartState] | None) -> list[bytes]:
+        """The start states, each of which this machine takes."""
+        states = []
+        for one in _starts(start, self._gameboy.rom, self._task, self._task_source):
+            state = self._power_on if one.state is None else one.state
+            self._gameboy.set_state(state)
+            states.append(state)
+        return states
+
+    def _info(
+        self, values: npt.NDArray[np.float32], watch: npt.NDArray[np.uint8]
+    ) -> dict[str, Any]:
+        info: dict[str, Any] = dict(zip(self._info_names, values.tolist(), strict=True))
+        if watch.size:
+            info["watch"] = watch
+        return info
 
     def _show(self) -> None:
         if self._window is not None:
             self._window.show(self._gameboy.screen.shades)
 
-    def _push_screen(self) -> None:
-        grey = _GREY_OF_SHADE[self._gameboy.screen.shades]
-        squares = grey.reshape(SCREEN_HEIGHT // 2, 2, SCREEN_WIDTH // 2, 2)
-        half = squares.sum(axis=(1, 3), dtype=np.uint16) // 4
-        self._screens[:, :, 1:] = self._screens[:, :, :-1]
-        self._screens[:, :, 0] = half
-
-    def _place(self) -> tuple[int, int, int]:
-        memory = self._gameboy.memory
-        return memory[ram.CURRENT_MAP], memory[ram.X_COORDINATE], memory[ram.Y_COORDINATE]
-
-    def _visit(self) -> float:
-        """Counts the present place; worth 1 if it is new."""
-        place = self._place()
-        if self._gameboy.memory[ram.IS_IN_BATTLE] != 0 or place in self._visited:
-            return 0.0
-        self._visited.add(place)
-        return 1.0
-
-    def _info(self) -> dict[str, Any]:
-        number, x, y = self._place()
-        return {"map": number, "x": x, "y": y, "places": len(self._visited)}
-
-
-def _default_rom() -> str | None:
-    return os.environ.get(ROM_VARIABLE) or None
-
-
-def _at_least(name: str, value: int, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise ArgumentTypeError(f"{name} must be an integer, not {type(value).__name__}")
-    if value < least:
-        raise ArgumentError(f"{name} must be {least} or more, not {value}")
-    return int(value)
-
-
-def _state_bytes(state: StartState) -> bytes:
-    if isinstance(state, bytes):
-        return state
-    if not isinstance(state, str | os.PathLike):
-        raise ArgumentTypeError(f"a start state is a path or bytes, not {type(state).__name__}")
-    try:
-        return Path(state).read_bytes()
-    except OSError as error:
-        raise StateError(f"the start state {state} cannot be read: {error.strerror}") from error
-
-
-def _intro_state(gameboy: GameBoy) -> bytes:
-    fingerprint = gameboy.rom.fingerprint
-    if fingerprint not in _intro_states:
-        play_intro(gameboy)
-        # Drawn once, so that the first observation is not black.
-        gameboy.tick(1, True)
-        _intro_states[fingerprint] = gameboy.get_state()
-    return _intro_states[fingerprint]
+    def _film(self, window: Window, action: str) -> None:
+        """Shows the frames of a step, played by a copy of the machine."""
+        copy = self._gameboy.fork()
+        buttons = [] if action == "none" else action.split("+")
+        for button in buttons:
+            copy.button_press(button)
+        for frame in range(self._task.frame_skip - 1):
+            if frame == self._task.hold_frames:
+                for button in buttons:
+                    copy.button_release(button)
+            copy.tick()
+            window.show(copy.screen.shades)
