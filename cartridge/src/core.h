@@ -54,6 +54,7 @@ extern uint16_t text_number;    /* what stands for {n} */
 uint8_t menu_choose(uint8_t x, uint8_t y, uint8_t n, uint8_t step, uint8_t start);
 uint8_t ask_yes_no(void);
 #define MENU_CANCEL 0xFF
+extern uint8_t menu_quit;       /* Start was pressed: all menus close */
 
 #define TILE(c) ((uint8_t)(0x80 + (c) - 0x20))
 #define TILE_SPACE 0x80

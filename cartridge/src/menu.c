@@ -35,6 +35,17 @@ static uint8_t *at(uint8_t x, uint8_t y) {
     return wTileMap + (uint16_t)y * 20 + x;
 }
 
+/* Until A, B or Start */
+static void wait_close(void) {
+    uint8_t pressed;
+    take_pressed();
+    do {
+        wait_frame();
+        pressed = take_pressed() & (PAD_A | PAD_B | PAD_START);
+    } while (!pressed);
+    menu_quit = pressed & PAD_START;
+}
+
 static void clear(void) {
     fill(wTileMap, 360, TILE_SPACE);
 }
@@ -111,8 +122,7 @@ static void show_stats(uint8_t slot) {
         put_number(16, 17, (uint16_t)(exp_for_level(m->level + 1) - monster_exp(m)), 4);
     }
     screen_update();
-    take_pressed();
-    while (!(take_pressed() & (PAD_A | PAD_B | PAD_START))) wait_frame();
+    wait_close();
 }
 
 static void party_menu(void) {
@@ -125,8 +135,10 @@ static void party_menu(void) {
         put_string(14, 14, t_move);
         put_string(14, 16, t_back);
         choice = menu_choose(13, 12, 3, 2, 0);
+        if (menu_quit) return;
         if (choice == 0) {
             show_stats(slot);
+            if (menu_quit) return;
         } else if (choice == 1 && slot) {
             Monster other;
             copy((uint8_t *)&other, (uint8_t *)&wParty[0], sizeof(Monster));
@@ -147,7 +159,7 @@ uint8_t bag_choose(void) {
         draw_box(3, 2, 17, 10);
         put_string(5, 4, empty);
         screen_update();
-        while (!(take_pressed() & (PAD_A | PAD_B | PAD_START))) wait_frame();
+        wait_close();
         return 0;
     }
     bag_top = bag_cursor = 0;
@@ -173,7 +185,10 @@ uint8_t bag_choose(void) {
         } while (!pressed);
         sound_effect(SOUND_CURSOR);
         if (pressed & PAD_A) return wBagItems[(bag_top + bag_cursor) << 1];
-        if (pressed & (PAD_B | PAD_START)) return 0;
+        if (pressed & (PAD_B | PAD_START)) {
+            menu_quit = pressed & PAD_START;
+            return 0;
+        }
         if (pressed & PAD_UP) {
             if (bag_cursor) --bag_cursor;
             else if (bag_top) --bag_top;
@@ -236,6 +251,7 @@ static void bag_menu(void) {
         put_string(14, 14, t_drop);
         put_string(14, 16, t_back);
         choice = menu_choose(13, 12, 3, 2, 0);
+        if (menu_quit) return;
         if (choice == 0) {
             item_use();
             FAR(BANK_WORLD, view_draw);
@@ -279,8 +295,7 @@ static void card(void) {
         *at(2 + (i << 1), 15) = TILE('1') + i;
     }
     screen_update();
-    take_pressed();
-    while (!(take_pressed() & (PAD_A | PAD_B | PAD_START))) wait_frame();
+    wait_close();
 }
 
 /* ---- start menu ------------------------------------------------------------------------- */
@@ -288,6 +303,7 @@ static void card(void) {
 void start_menu(void) {
     uint8_t choice = 0;
     sound_effect(SOUND_ACCEPT);
+    menu_quit = 0;
     for (;;) {
         draw_box(11, 0, 9, 12);
         put_string(13, 1, t_party);
@@ -309,7 +325,7 @@ void start_menu(void) {
             }
             return;
         }
-        if (menu_redraw) return;
+        if (menu_redraw || menu_quit) return;
         FAR(BANK_WORLD, view_draw);
     }
 }

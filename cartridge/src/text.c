@@ -5,6 +5,7 @@
 
 char text_name[2][14];
 uint16_t text_number;
+uint8_t menu_quit;
 
 static uint8_t *at(uint8_t x, uint8_t y) {
     return wTileMap + (uint16_t)y * 20 + x;
@@ -169,7 +170,10 @@ uint8_t menu_choose(uint8_t x, uint8_t y, uint8_t n, uint8_t step, uint8_t start
             pressed = take_pressed() & (PAD_A | PAD_B | PAD_START | PAD_UP | PAD_DOWN);
         } while (!pressed);
         if (pressed & PAD_A) return i;
-        if (pressed & (PAD_B | PAD_START)) return MENU_CANCEL;
+        if (pressed & (PAD_B | PAD_START)) {
+            menu_quit = pressed & PAD_START;
+            return MENU_CANCEL;
+        }
         *p = TILE_SPACE;
         if (pressed & PAD_UP) i = i ? i - 1 : n - 1;
         else i = (i + 1 == n) ? 0 : i + 1;

@@ -245,6 +245,15 @@ static void walk_on(void) {
     if (!world_warp) objects_update();
 }
 
+/* Now and then somebody looks elsewhere. */
+static void look_around(void) {
+    uint8_t i = random() & 15;
+    Person *p = people + i;
+    if (i >= map.people || p->kind != KIND_NPC) return;
+    p->facing = random() & 12;
+    objects_update();
+}
+
 void world_run(void) {
     uint8_t held, pressed;
     world_leave = 0;
@@ -271,6 +280,7 @@ void world_run(void) {
         }
         pressed = take_pressed();
         held = hJoyHeld;
+        if ((hFrames & 31) == 0) look_around();
         if (pressed & PAD_A) {
             interact();
             if (world_warp) continue;
