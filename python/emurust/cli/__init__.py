@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("emurust.cli.run", "run a ROM without a window; pictures out"),
     "play": ("emurust.cli.play", "play a ROM in a window"),
     "verify": ("emurust.verify.cli", "compare with PyBoy, frame by frame"),
+    "ram": ("emurust.tasks.ram_search", "find where a game keeps a number"),
     "bench": ("emurust.cli.bench", "frames per second here, and PyBoy's"),
 }
 """Each command's module, whose ``main(argv) -> int`` does the work, and its help."""
