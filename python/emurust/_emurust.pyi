@@ -266,6 +266,11 @@ class Task:
     @property
     def default_start(self) -> str | None:
         """The name of the start state to take when none is asked for."""
+    @property
+    def has_start_script(self) -> bool:
+        """The file has a script that leads from power-on to where episodes start."""
+    def play_start_script(self, machine: Machine) -> None:
+        """Plays that script on a machine that was just switched on."""
 
 @final
 class Episode:

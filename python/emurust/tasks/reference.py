@@ -355,6 +355,16 @@ class ReferenceTask:
             or (feature["kind"] == "screens") == (self.observation == "screen")
         ]
 
+    def play_start_script(self, machine: Machine) -> None:
+        """From power-on to where episodes start, if the file says how."""
+        for name, frames in self.file.get("start", {}).get("script", []):
+            buttons = [] if name == "none" else name.split("+")
+            for button in buttons:
+                machine.button_press(button)
+            machine.tick(frames, True)
+            for button in buttons:
+                machine.button_release(button)
+
     def place(self, address: int | str) -> tuple[int | None, int]:
         """Bank (cartridge RAM only) and address of an address, symbol or symbol+offset."""
         if isinstance(address, int):

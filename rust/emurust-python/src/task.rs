@@ -283,6 +283,26 @@ impl Task {
         self.0.default_start()
     }
 
+    /// The file has a script that leads from power-on to where episodes start.
+    #[getter]
+    fn has_start_script(&self) -> bool {
+        self.0.has_start_script()
+    }
+
+    /// Plays that script on a machine that was just switched on.
+    fn play_start_script(&self, py: Python<'_>, machine: &Bound<'_, Machine>) -> PyResult<()> {
+        let machine = machine.get();
+        py.detach(|| {
+            gate::guarded(|| {
+                machine.with_running(|running| {
+                    self.0.play_start_script(&mut running.gameboy);
+                    running.refresh_views();
+                    Ok(())
+                })
+            })
+        })
+    }
+
     fn __repr__(&self) -> String {
         format!(
             "<Task {:?}, {} actions>",

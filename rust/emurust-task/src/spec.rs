@@ -39,6 +39,8 @@ pub(crate) struct Spec {
     pub(crate) max_steps: u64,
     pub(crate) start_states: Vec<(String, String)>,
     pub(crate) default_start: Option<String>,
+    /// Buttons held and for how many frames, from power-on to where episodes start.
+    pub(crate) start_script: Vec<(Vec<Button>, u32)>,
     pub(crate) max_noop_frames: u32,
     pub(crate) variables: Vec<Variable>,
     pub(crate) values: Vec<Value>,
@@ -304,6 +306,7 @@ impl Spec {
             max_steps,
             start_states: start.states,
             default_start: start.default,
+            start_script: start.script,
             max_noop_frames: start.max_noop_frames,
             variables,
             slots: values.slots,
@@ -407,26 +410,8 @@ fn read_actions(root: &Table<'_>) -> Result<(Vec<String>, Vec<Vec<Button>>), Tas
         if names.iter().any(|known| known == name) {
             return Err(item.error(format!("the action {name:?} is listed twice")));
         }
-        let mut buttons = Vec::new();
-        if name != "none" {
-            for part in name.split('+') {
-                let button = BUTTONS.iter().find(|(known, _)| *known == part);
-                let Some((_, button)) = button else {
-                    let known = BUTTONS.map(|(name, _)| name);
-                    return Err(item.error(format!(
-                        "the button {part:?} is unknown; expected none or {}, joined by + to press \
-                         several",
-                        list(&known)
-                    )));
-                };
-                if buttons.contains(button) {
-                    return Err(item.error(format!("the button {part:?} is listed twice")));
-                }
-                buttons.push(*button);
-            }
-        }
         names.push(name.to_owned());
-        actions.push(buttons);
+        actions.push(read_buttons(&item)?);
     }
     if actions.is_empty() {
         return Err(node.error("expected at least one action"));
@@ -435,6 +420,28 @@ fn read_actions(root: &Table<'_>) -> Result<(Vec<String>, Vec<Vec<Button>>), Tas
         return Err(node.error("expected at most 256 actions"));
     }
     Ok((names, actions))
+}
+
+/// `none`, a button, or several joined by `+`.
+fn read_buttons(node: &Node<'_>) -> Result<Vec<Button>, TaskError> {
+    let text = node.string()?;
+    let mut buttons = Vec::new();
+    if text == "none" {
+        return Ok(buttons);
+    }
+    for part in text.split('+') {
+        let Some((_, button)) = BUTTONS.iter().find(|(known, _)| *known == part) else {
+            return Err(node.error(format!(
+                "the button {part:?} is unknown; expected none or {}, joined by + to press several",
+                list(&BUTTONS.map(|(name, _)| name))
+            )));
+        };
+        if buttons.contains(button) {
+            return Err(node.error(format!("the button {part:?} is listed twice")));
+        }
+        buttons.push(*button);
+    }
+    Ok(buttons)
 }
 
 fn read_max_steps(root: &Table<'_>) -> Result<u64, TaskError> {
@@ -453,6 +460,7 @@ fn read_max_steps(root: &Table<'_>) -> Result<u64, TaskError> {
 struct Start {
     states: Vec<(String, String)>,
     default: Option<String>,
+    script: Vec<(Vec<Button>, u32)>,
     max_noop_frames: u32,
 }
 
@@ -478,14 +486,34 @@ fn read_start(root: &Table<'_>) -> Result<Start, TaskError> {
         }
         None => None,
     };
+    let mut script = Vec::new();
+    if let Some(node) = table.take("script") {
+        for item in node.array()? {
+            match item.array()?.as_slice() {
+                [buttons, frames] => {
+                    script.push((read_buttons(buttons)?, frames.count(1, 100_000)?))
+                }
+                _ => return Err(item.error("expected [buttons, frames], such as [\"start\", 8]")),
+            }
+        }
+        if script
+            .last()
+            .is_some_and(|(buttons, _)| !buttons.is_empty())
+        {
+            return Err(
+                node.error("the script must end with \"none\", so that nothing stays pressed")
+            );
+        }
+    }
     let max_noop_frames = match table.take("max_noop_frames") {
         Some(node) => node.count(0, 100_000)?,
         None => 0,
     };
-    table.finish(&["states", "default", "max_noop_frames"])?;
+    table.finish(&["states", "default", "script", "max_noop_frames"])?;
     Ok(Start {
         states,
         default,
+        script,
         max_noop_frames,
     })
 }

@@ -7,6 +7,7 @@ use emurust_core::{Button, Header};
 use crate::error::TaskError;
 use crate::expression::Expression;
 use crate::layout::{DType, InfoField, InfoKind, ObsField, ObsSpace, WatchField};
+use crate::machine::Machine;
 use crate::options::{ObservationKind, Resolution, TaskOptions, Watch};
 use crate::reader::list;
 use crate::screen::ScreenFormat;
@@ -609,5 +610,20 @@ impl Task {
     #[must_use]
     pub fn default_start(&self) -> Option<&str> {
         self.spec.default_start.as_deref()
+    }
+
+    /// Whether the file has a script that leads from power-on to where episodes start.
+    #[must_use]
+    pub fn has_start_script(&self) -> bool {
+        !self.spec.start_script.is_empty()
+    }
+
+    /// Plays that script on a machine that was just switched on; its last frame is drawn.
+    pub fn play_start_script<M: Machine>(&self, machine: &mut M) {
+        for (buttons, frames) in &self.spec.start_script {
+            buttons.iter().for_each(|button| machine.press(*button));
+            machine.run(*frames, true);
+            buttons.iter().for_each(|button| machine.release(*button));
+        }
     }
 }

@@ -64,6 +64,7 @@ lost = { truncated = "x == 9" }
 best = "best"
 [start]
 states = { first = "first.state" }
+script = [["a+b", 8], ["none", 60]]
 default = "first"
 "#;
 
@@ -160,6 +161,23 @@ fn plays_the_good_file() {
 }
 
 #[test]
+fn plays_the_start_script() {
+    let task = read(GOOD).expect("valid");
+    assert!(task.has_start_script());
+    let mut machine = Flat::new();
+    task.play_start_script(&mut machine);
+    let expected = [
+        "60 drawn",
+        "press A",
+        "press B",
+        "8 drawn",
+        "release A",
+        "release B",
+    ];
+    assert_eq!(machine.log, expected);
+}
+
+#[test]
 fn names_file_line_and_field() {
     wrong("max_steps = 10", "max_steps = ", "TOML syntax", "");
     wrong(
@@ -206,6 +224,31 @@ fn names_file_line_and_field() {
         "twice",
     );
     wrong(buttons, "buttons = []", "actions.buttons", "at least one");
+    let script = "script = [[\"a+b\", 8], [\"none\", 60]]";
+    wrong(
+        script,
+        "script = [[\"a\", 8]]",
+        "start.script",
+        "must end with \"none\"",
+    );
+    wrong(
+        script,
+        "script = [[\"c\", 1]]",
+        "start.script[0][0]",
+        "button \"c\" is unknown",
+    );
+    wrong(
+        script,
+        "script = [[\"a\", 0]]",
+        "start.script[0][1]",
+        "0 is out of range",
+    );
+    wrong(
+        script,
+        "script = [[\"a\"]]",
+        "start.script[0]",
+        "expected [buttons, frames]",
+    );
     wrong(
         "default = \"first\"",
         "default = \"other\"",
