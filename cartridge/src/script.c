@@ -96,9 +96,6 @@ static void heal(Person *p) {
     }
     flag_set(p->flag);
     party_heal();
-    wLastBlackoutMap = wCurMap;
-    wLastBlackoutX = wXCoord;
-    wLastBlackoutY = wYCoord;
     sound_effect(SOUND_HEAL);
     for (i = 0; i != 4; ++i) {
         rBGP = (i & 1) ? 0xE4 : 0x90;

@@ -71,8 +71,22 @@ static void town_reached(void) {
     else wTownVisited[1] |= 1 << (t - 8);
 }
 
+/* A hearth is where a defeat leads from the moment the hero has been inside. */
+static void hearth_reached(void) {
+    uint8_t i;
+    Person *p = people;
+    for (i = 0; i != map.people; ++i, ++p) {
+        if (p->kind != KIND_HEAL) continue;
+        wLastBlackoutMap = wCurMap;
+        wLastBlackoutX = p->x;
+        wLastBlackoutY = p->y + 2;
+        return;
+    }
+}
+
 static void enter_map(void) {
     map_load_header();
+    hearth_reached();
     town_reached();
     music_play(map.music);
 }
