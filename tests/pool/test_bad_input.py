@@ -305,7 +305,7 @@ def test_results_are_written_to_buffers(dummy: MakePool, backend: str) -> None:
 
 
 def test_a_failing_machine_is_named_and_recovered(dummy: MakePool, backend: str) -> None:
-    pool = dummy(5, backend, panic_action=7)
+    pool = dummy(5, backend, panic_action=7, episode_len=0)
     pool.reset(1)
     with pytest.raises(MachineError, match=r"machine 3: .*told to panic by action 7.*recover"):
         pool.step([0, 0, 0, 7, 0])

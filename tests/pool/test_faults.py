@@ -123,7 +123,7 @@ def test_a_worker_killed_at_work_is_noticed(dummy: MakePool) -> None:
 def test_a_loss_while_nothing_is_under_way_is_reported_with_the_next_step(
     dummy: MakePool,
 ) -> None:
-    pool = dummy(4, "processes", 2)
+    pool = dummy(4, "processes", 2, episode_len=0)
     pool.reset(1)
     kill(pool, 0, signal.SIGTERM)
     pool.recover()
@@ -237,6 +237,8 @@ def start_trainer(
     assert line, trainer.communicate()[1]
     pids = [int(word) for word in line.split()]
     assert all(runs(pid) for pid in pids)
+    # Into the loop.
+    time.sleep(0.3)
     return trainer, pids
 
 

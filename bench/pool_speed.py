@@ -1,0 +1,273 @@
+"""Steps per second of ``EmuRust-Pokemon`` and its peers, alternated in one run.
+
+    python bench/pool_speed.py [--seconds 2] [--rounds 5] [--machines 1 4 16 64]
+                               [--chart docs/images/pool_speed.png]
+
+A step is 24 frames of one machine on the shipped cartridge with random buttons; EmuRust and
+the environments on PyBoy make the full observation and reward of it. Rates are medians over
+the rounds. Needs ``pip install pyboy==2.8.1``; the chart needs matplotlib; PufferLib takes
+part if it is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+from pool_peers import BUTTONS, PyBoyEnv, make_pyboy, play_intro
+
+from emurust import Pool
+
+FRAMES = 24
+Run = Callable[[], int]
+
+
+def machine() -> str:
+    """The computer in a line."""
+    name = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.is_file():
+        names = [line.partition(":")[2] for line in cpuinfo.read_text().splitlines()
+                 if line.startswith("model name")]  # fmt: skip
+        name = names[0].strip() if names else name
+    return (
+        f"{name}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}, "
+        f"numpy {np.__version__}, Gymnasium {gymnasium.__version__}"
+    )
+
+
+@contextmanager
+def emurust(machines: int, **options: Any) -> Iterator[Run]:
+    """The pool; one run is one step of every machine."""
+    rng = np.random.default_rng(0)
+    with Pool(num_envs=machines, **options) as pool:
+        pool.reset(1)
+
+        def run() -> int:
+            pool.step(rng.integers(0, 7, machines))
+            return machines
+
+        yield run
+
+
+@contextmanager
+def pyboy_threads(machines: int, threads: int) -> Iterator[Run]:
+    """PyBoy alone: buttons and frames, no observation, no reward, nothing drawn."""
+    pyboys = [make_pyboy() for _ in range(machines)]
+    for one in pyboys:
+        play_intro(one)
+    threads = min(threads, machines)
+    gate = threading.Barrier(threads + 1)
+    over = False
+
+    def work(own: list[Any]) -> None:
+        rng = np.random.default_rng(0)
+        while True:
+            gate.wait()
+            if over:
+                return
+            for one in own:
+                button = BUTTONS[int(rng.integers(0, 7))]
+                one.button_press(button)
+                one.tick(8, False)
+                one.button_release(button)
+                one.tick(FRAMES - 8, False)
+            gate.wait()
+
+    workers = [
+        threading.Thread(target=work, args=(pyboys[index::threads],)) for index in range(threads)
+    ]
+    for worker in workers:
+        worker.start()
+
+    def run() -> int:
+        gate.wait()
+        gate.wait()
+        return machines
+
+    yield run
+    over = True
+    gate.wait()
+    for worker in workers:
+        worker.join()
+    for one in pyboys:
+        one.stop(save=False)
+
+
+@contextmanager
+def environments_in_threads(machines: int, threads: int) -> Iterator[Run]:
+    """Environments in Python on PyBoy, a thread pool over them."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    envs = [PyBoyEnv() for _ in range(machines)]
+    for env in envs:
+        env.reset()
+    rng = np.random.default_rng(0)
+    with ThreadPoolExecutor(threads) as pool:
+
+        def run() -> int:
+            list(pool.map(lambda env, action: env.step(action), envs, rng.integers(0, 7, machines)))
+            return machines
+
+        yield run
+    for env in envs:
+        env.close()
+
+
+@contextmanager
+def environments_in_gymnasium(machines: int) -> Iterator[Run]:
+    """The same under Gymnasium's AsyncVectorEnv, one process each."""
+    envs = gymnasium.vector.AsyncVectorEnv([PyBoyEnv] * machines, shared_memory=True)
+    envs.reset()
+    rng = np.random.default_rng(0)
+
+    def run() -> int:
+        envs.step(rng.integers(0, 7, machines))
+        return machines
+
+    yield run
+    envs.close()
+
+
+@contextmanager
+def environments_in_pufferlib(machines: int) -> Iterator[Run]:
+    """The same under PufferLib's Multiprocessing, one worker for each core."""
+    import pufferlib.emulation
+    import pufferlib.vector
+
+    workers = min(os.cpu_count() or 1, machines)
+    envs = pufferlib.vector.make(
+        lambda buf=None, seed=None: pufferlib.emulation.GymnasiumPufferEnv(PyBoyEnv(), buf=buf),
+        backend="Multiprocessing",
+        num_envs=machines,
+        num_workers=workers,
+        batch_size=machines,
+    )
+    envs.reset()
+    rng = np.random.default_rng(0)
+
+    def run() -> int:
+        envs.step(rng.integers(0, 7, machines))
+        return machines
+
+    yield run
+    envs.close()
+
+
+def rate(run: Run, seconds: float) -> float:
+    """Steps per second."""
+    run()
+    start = time.perf_counter()
+    steps = 0
+    while (now := time.perf_counter()) - start < seconds:
+        steps += run()
+    return steps / (now - start)
+
+
+def contenders(cores: int, machines: int) -> dict[str, Any]:
+    """By name: how to make it."""
+    found: dict[str, Any] = {
+        "EmuRust, 1 thread": lambda: emurust(machines, num_threads=1),
+        f"EmuRust, {cores} threads": lambda: emurust(machines, num_threads=min(cores, machines)),
+        f"EmuRust, {cores} processes": lambda: emurust(
+            machines, backend="processes", num_workers=min(cores, machines)
+        ),
+        f"PyBoy alone, {cores} threads": lambda: pyboy_threads(machines, cores),
+        "PyBoy + Python, thread pool": lambda: environments_in_threads(machines, cores),
+        "PyBoy + Python, AsyncVectorEnv": lambda: environments_in_gymnasium(machines),
+    }
+    try:
+        import pufferlib.vector  # noqa: F401
+    except ImportError:
+        pass
+    else:
+        found["PyBoy + Python, PufferLib"] = lambda: environments_in_pufferlib(machines)
+    return found
+
+
+def measure(machines: int, rounds: int, seconds: float, cores: int) -> dict[str, float]:
+    """Medians by name; all are open at once and take turns."""
+    names = contenders(cores, machines)
+    rates: dict[str, list[float]] = {name: [] for name in names}
+    for _ in range(rounds):
+        for name, make in names.items():
+            with make() as run:
+                rates[name].append(rate(run, seconds))
+    return {name: statistics.median(values) for name, values in rates.items()}
+
+
+def report(results: dict[int, dict[str, float]], cores: int) -> None:
+    """A table and what the pool promises."""
+    names = list(next(iter(results.values())))
+    print(f"{'steps/s, medians':34}" + "".join(f"{n:>10} machines"[:16] for n in results))
+    for name in names:
+        print(f"{name:34}" + "".join(f"{row[name]:16,.0f}" for row in results.values()))
+    machines, row = max(results.items())
+    best = row[f"EmuRust, {cores} threads"]
+    python = max(value for name, value in row.items() if name.startswith("PyBoy + Python"))
+    alone = row[f"PyBoy alone, {cores} threads"]
+    print(f"\nat {machines} machines:")
+    print(f"  {best / python:5.1f} x the best environment in Python on PyBoy (aim: 20)")
+    print(f"  {best / alone:5.1f} x PyBoy alone in threads (aim: 8)")
+    print(f"  {best / row['EmuRust, 1 thread']:5.2f} x one thread with {cores} (aim at 2: 1.9)")
+    share = row[f"EmuRust, {cores} processes"] / best
+    print(f"  {share:5.2f} x threads with processes (aim: 0.9)")
+
+
+def draw(results: dict[int, dict[str, float]], path: Path) -> None:
+    """Steps per second against the number of machines."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(7.5, 4.5), dpi=120)
+    counts = list(results)
+    for name in next(iter(results.values())):
+        line = "-" if name.startswith("EmuRust") else "--"
+        axes.plot(counts, [results[n][name] for n in counts], line, marker="o", label=name)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(counts, [str(n) for n in counts])
+    axes.set_xlabel("machines")
+    axes.set_ylabel("steps per second (24 frames each)")
+    axes.set_title("EmuRust-Pokemon on the shipped cartridge")
+    axes.grid(which="both", alpha=0.25)
+    axes.legend(fontsize=8)
+    figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path)
+    print(f"chart: {path}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seconds", type=float, default=2, help="per measurement")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--machines", type=int, nargs="+", default=[1, 4, 16, 64])
+    parser.add_argument("--chart", type=Path)
+    chosen = parser.parse_args()
+    cores = os.cpu_count() or 1
+    print(machine())
+    print(" ".join(["python", *sys.argv]))
+    results = {}
+    for machines in chosen.machines:
+        results[machines] = measure(machines, chosen.rounds, chosen.seconds, cores)
+    report(results, cores)
+    if chosen.chart is not None:
+        draw(results, chosen.chart)
+
+
+if __name__ == "__main__":
+    main()
