@@ -167,12 +167,12 @@ fn plays_the_start_script() {
     let mut machine = Flat::new();
     task.play_start_script(&mut machine);
     let expected = [
-        "60 drawn",
         "press A",
         "press B",
         "8 drawn",
         "release A",
         "release B",
+        "60 drawn",
     ];
     assert_eq!(machine.log, expected);
 }
