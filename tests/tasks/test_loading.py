@@ -143,6 +143,21 @@ def test_recipes_pickle() -> None:
     assert original.compile().frame_skip == 24
 
 
+def test_start_states(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    states = "[start.states]\nfirst = 'states/first.state'\nlost = 'lost.state'\n"
+    path.write_text(MINIMAL.replace('"wX"', "0xC000") + states)
+    (tmp_path / "states").mkdir()
+    (tmp_path / "states" / "first.state").write_bytes(b"state")
+    own = recipe(path)
+    assert own.compile().start_states == [("first", "states/first.state"), ("lost", "lost.state")]
+    assert own.start_state("first") == b"state"
+    with pytest.raises(TaskFileError, match=r"own\.toml: start\.states\.lost: .* cannot be read"):
+        own.start_state("lost")
+    with pytest.raises(TaskOptionError, match=r"start_state: 'second' is unknown; expected first"):
+        own.start_state("second")
+
+
 def test_spaces_of_the_pokemon_task() -> None:
     space = observation_space(load("pokemon"))
     assert isinstance(space, spaces.Dict)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from emurust import EmuRustError
+from emurust import EmuRustError, shipped_cartridge
 from emurust.errors import ArgumentError
 from emurust.tasks import RamSearch
 from emurust.tasks.ram_search import FILTERS, TYPES, main
@@ -44,6 +46,16 @@ def test_narrows_down_to_the_number() -> None:
     machine.memory[0xC010] = 1
     search.snapshot()
     assert search.keep("decreased") == 0
+
+
+def test_searches_pyboy_too(make_pyboy: Callable[[bytes], Any]) -> None:
+    pyboy = make_pyboy(Path(shipped_cartridge()).read_bytes())
+    pyboy.tick(300, False)
+    search = RamSearch(pyboy)
+    pyboy.memory[0xC123] = (pyboy.memory[0xC123] + 1) & 0x7F | 1
+    assert ("u8", 0xC123) in search.candidates()
+    search.keep("changed")
+    assert search.candidates() == [("u8", 0xC123)]
 
 
 @pytest.mark.parametrize(

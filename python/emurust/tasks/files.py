@@ -10,7 +10,7 @@ import importlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -43,12 +43,14 @@ class TaskRecipe:
         file_name: its name, for messages.
         symbols: text and name of a `.sym` file.
         options: the options, by name.
+        directory: the folder of the task file, where its start states are looked for.
     """
 
     text: str
     file_name: str
     symbols: tuple[str, str] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    directory: str = ""
 
     def compile(self) -> Task:
         """The task.
@@ -73,7 +75,28 @@ class TaskRecipe:
     def with_options(self, **options: Any) -> TaskRecipe:
         """The recipe with some options changed."""
         changed = dict(self.options) | _given(options)
-        return TaskRecipe(self.text, self.file_name, self.symbols, changed)
+        return replace(self, options=changed)
+
+    def start_state(self, name: str) -> bytes:
+        """The bytes of one of the task's start states.
+
+        Raises:
+            TaskOptionError: the task has no start state of that name.
+            TaskFileError: its file cannot be read.
+        """
+        known = dict(self.compile().start_states)
+        if name not in known:
+            raise TaskOptionError(
+                f"option start_state: {name!r} is unknown; "
+                f"expected {', '.join(known) or 'none, the task has no start states'}"
+            )
+        path = Path(self.directory) / known[name]
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise TaskFileError(
+                f"{self.file_name}: start.states.{name}: {path} cannot be read: {error.strerror}"
+            ) from None
 
 
 def task_names() -> list[str]:
@@ -162,7 +185,7 @@ def recipe(
         options["map_offsets"] = dict(map_offsets)
     else:
         options["map_offsets"] = read_map_offsets(map_offsets)
-    return TaskRecipe(text, path.name, symbol_file, options)
+    return TaskRecipe(text, path.name, symbol_file, options, os.fspath(path.parent))
 
 
 def read_map_offsets(path: PathLike) -> dict[int, tuple[int, int]]:
