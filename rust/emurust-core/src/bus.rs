@@ -5,6 +5,7 @@
 
 use crate::dma;
 use crate::machine::Machine;
+use crate::rom::Code;
 
 /// Distance at which PyBoy's "late" instructions are seen by LCD and DMA.
 const LATE: u64 = 4;
@@ -12,10 +13,10 @@ const LATE: u64 = 4;
 impl Machine {
     /// Reads as the CPU does, `at` cycles into the instruction.
     #[inline(always)]
-    pub(crate) fn read(&mut self, rom: &[u8], addr: u16, at: u64) -> u8 {
+    pub(crate) fn read(&mut self, rom: Code<'_>, addr: u16, at: u64) -> u8 {
         match addr >> 13 {
             0 | 1 => self.read_rom_low(rom, addr),
-            2 | 3 => rom_byte(rom, self.rom_high + usize::from(addr & 0x3FFF)),
+            2 | 3 => rom.byte(self.rom_high + usize::from(addr & 0x3FFF)),
             4 => self.ppu.vram[usize::from(addr & 0x1FFF)],
             6 => self.wram[usize::from(addr & 0x1FFF)],
             _ => self.read_bus(rom, addr, at, 0),
@@ -25,10 +26,10 @@ impl Machine {
     /// A read at the start of the instruction that LCD and DMA see four cycles
     /// later, and that VRAM and OAM refuse while the LCD uses them.
     #[inline(always)]
-    pub(crate) fn read_late(&mut self, rom: &[u8], addr: u16) -> u8 {
+    pub(crate) fn read_late(&mut self, rom: Code<'_>, addr: u16) -> u8 {
         match addr >> 13 {
             0 | 1 => self.read_rom_low(rom, addr),
-            2 | 3 => rom_byte(rom, self.rom_high + usize::from(addr & 0x3FFF)),
+            2 | 3 => rom.byte(self.rom_high + usize::from(addr & 0x3FFF)),
             6 => self.wram[usize::from(addr & 0x1FFF)],
             _ => self.read_bus(rom, addr, 0, LATE),
         }
@@ -36,7 +37,7 @@ impl Machine {
 
     /// Reads FF00 + `low`.
     #[inline(always)]
-    pub(crate) fn read_high(&mut self, rom: &[u8], low: u8, at: u64) -> u8 {
+    pub(crate) fn read_high(&mut self, rom: Code<'_>, low: u8, at: u64) -> u8 {
         if low >= 0x80 && low != 0xFF && !self.dma.active {
             return self.hram[usize::from(low & 0x7F)];
         }
@@ -44,11 +45,11 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn read_rom_low(&self, rom: &[u8], addr: u16) -> u8 {
+    fn read_rom_low(&self, rom: Code<'_>, addr: u16) -> u8 {
         if addr < 0x100 && self.boot_rom_mapped {
             self.boot_rom_byte(addr)
         } else {
-            rom_byte(rom, self.rom_low + usize::from(addr))
+            rom.byte(self.rom_low + usize::from(addr))
         }
     }
 
@@ -62,11 +63,11 @@ impl Machine {
 
     /// The general read. `late` is how much later than `at` LCD and DMA see it.
     #[inline(never)]
-    pub(crate) fn read_bus(&mut self, rom: &[u8], addr: u16, at: u64, late: u64) -> u8 {
+    pub(crate) fn read_bus(&mut self, rom: Code<'_>, addr: u16, at: u64, late: u64) -> u8 {
         let now = self.cycles + at;
         match addr {
             0x0000..=0x3FFF => self.read_rom_low(rom, addr),
-            0x4000..=0x7FFF => rom_byte(rom, self.rom_high + usize::from(addr & 0x3FFF)),
+            0x4000..=0x7FFF => rom.byte(self.rom_high + usize::from(addr & 0x3FFF)),
             0x8000..=0x9FFF => {
                 if late != 0 {
                     self.catch_up_lcd(now + late);
@@ -87,7 +88,7 @@ impl Machine {
         }
     }
 
-    fn read_oam(&mut self, rom: &[u8], addr: u16, now: u64, late: u64) -> u8 {
+    fn read_oam(&mut self, rom: Code<'_>, addr: u16, now: u64, late: u64) -> u8 {
         if late != 0 {
             self.catch_up_lcd(now + late);
             if self.ppu.oam_read_blocked() {
@@ -163,10 +164,10 @@ impl Machine {
     }
 
     /// Reads at a frame end without any effect on the machine.
-    pub(crate) fn peek(&self, rom: &[u8], addr: u16) -> u8 {
+    pub(crate) fn peek(&self, rom: Code<'_>, addr: u16) -> u8 {
         match addr {
             0x0000..=0x3FFF => self.read_rom_low(rom, addr),
-            0x4000..=0x7FFF => rom_byte(rom, self.rom_high + usize::from(addr & 0x3FFF)),
+            0x4000..=0x7FFF => rom.byte(self.rom_high + usize::from(addr & 0x3FFF)),
             0x8000..=0x9FFF => self.ppu.vram[usize::from(addr & 0x1FFF)],
             0xA000..=0xBFFF => self.cartridge.peek_ram(addr),
             0xC000..=0xFDFF => self.wram[usize::from(addr & 0x1FFF)],
@@ -190,7 +191,7 @@ impl Machine {
 
     /// Writes as the CPU does, `at` cycles into the instruction.
     #[inline(always)]
-    pub(crate) fn write(&mut self, rom: &[u8], addr: u16, value: u8, at: u64) {
+    pub(crate) fn write(&mut self, rom: Code<'_>, addr: u16, value: u8, at: u64) {
         if addr >> 13 == 6 {
             self.wram[usize::from(addr & 0x1FFF)] = value;
         } else {
@@ -200,7 +201,7 @@ impl Machine {
 
     /// A write that LCD and DMA see four cycles later: see [`Machine::read_late`].
     #[inline(always)]
-    pub(crate) fn write_late(&mut self, rom: &[u8], addr: u16, value: u8) {
+    pub(crate) fn write_late(&mut self, rom: Code<'_>, addr: u16, value: u8) {
         if addr >> 13 == 6 {
             self.wram[usize::from(addr & 0x1FFF)] = value;
         } else {
@@ -210,7 +211,7 @@ impl Machine {
 
     /// Writes FF00 + `low`.
     #[inline(always)]
-    pub(crate) fn write_high(&mut self, rom: &[u8], low: u8, value: u8, at: u64) {
+    pub(crate) fn write_high(&mut self, rom: Code<'_>, low: u8, value: u8, at: u64) {
         if low >= 0x80 && low != 0xFF && !self.dma.active {
             self.hram[usize::from(low & 0x7F)] = value;
         } else {
@@ -220,7 +221,7 @@ impl Machine {
 
     /// The general write.
     #[inline(never)]
-    pub(crate) fn write_bus(&mut self, rom: &[u8], addr: u16, value: u8, at: u64, late: u64) {
+    pub(crate) fn write_bus(&mut self, rom: Code<'_>, addr: u16, value: u8, at: u64, late: u64) {
         let now = self.cycles + at;
         match addr {
             0x0000..=0x7FFF => {
@@ -251,7 +252,7 @@ impl Machine {
         }
     }
 
-    fn write_oam(&mut self, rom: &[u8], addr: u16, value: u8, now: u64, late: u64) {
+    fn write_oam(&mut self, rom: Code<'_>, addr: u16, value: u8, now: u64, late: u64) {
         if late != 0 {
             self.catch_up_lcd(now + late);
             if self.ppu.oam_write_blocked() {
@@ -393,14 +394,14 @@ impl Machine {
     /// Copies the bytes of OAM DMA that are due `ahead` cycles after `now`, for
     /// an access that the LCD sees `late`.
     #[inline]
-    pub(crate) fn advance_dma(&mut self, rom: &[u8], now: u64, ahead: u64, late: u64) {
+    pub(crate) fn advance_dma(&mut self, rom: Code<'_>, now: u64, ahead: u64, late: u64) {
         if self.dma.active {
             self.copy_dma_bytes(rom, now, ahead, late);
         }
     }
 
     #[inline(never)]
-    fn copy_dma_bytes(&mut self, rom: &[u8], now: u64, ahead: u64, late: u64) {
+    fn copy_dma_bytes(&mut self, rom: Code<'_>, now: u64, ahead: u64, late: u64) {
         let due = self.dma.due(now + ahead);
         let page = self.dma.source_page();
         while self.dma.copied < due {
@@ -415,7 +416,7 @@ impl Machine {
     }
 
     /// The transfer reads through the bus of the access that advances it.
-    fn read_for_dma(&mut self, rom: &[u8], addr: u16, now: u64, late: u64) -> u8 {
+    fn read_for_dma(&mut self, rom: Code<'_>, addr: u16, now: u64, late: u64) -> u8 {
         match addr {
             0x8000..=0x9FFF if late != 0 => {
                 self.catch_up_lcd(now + late);
@@ -429,9 +430,4 @@ impl Machine {
             _ => self.peek(rom, addr),
         }
     }
-}
-
-#[inline(always)]
-fn rom_byte(rom: &[u8], offset: usize) -> u8 {
-    rom.get(offset).copied().unwrap_or(0xFF)
 }

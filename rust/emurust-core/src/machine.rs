@@ -13,6 +13,7 @@ use crate::rom::Rom;
 use crate::savestate::{Exhausted, Reader, State, StateError, Writer};
 use crate::serial::Serial;
 use crate::timer::Timer;
+use crate::waiting::Wait;
 
 pub(crate) const WRAM_LEN: usize = 0x2000;
 pub(crate) const HRAM_LEN: usize = 0x7F;
@@ -39,6 +40,8 @@ pub(crate) struct Machine {
     pub(crate) rom_fetch_limit: u16,
     /// This slice ends where PyBoy's does, even where that changes nothing.
     pub(crate) slice_is_exact: bool,
+    /// A waiting loop that the last jump closed, and the jump's address.
+    pub(crate) wait: Option<(Wait, u16)>,
     pub(crate) wram: [u8; WRAM_LEN],
 
     pub(crate) interrupts: Interrupts,
@@ -111,6 +114,7 @@ impl Machine {
             rom_high: 0,
             rom_fetch_limit: 0,
             slice_is_exact: true,
+            wait: None,
             wram: [0; WRAM_LEN],
             interrupts: Interrupts::default(),
             timer: Timer::default(),
@@ -233,6 +237,7 @@ impl Machine {
             rom_high: _,
             rom_fetch_limit: _,
             slice_is_exact: _,
+            wait: _,
             wram,
             interrupts,
             timer,

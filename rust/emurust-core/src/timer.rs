@@ -196,6 +196,22 @@ impl Timer {
         }
     }
 
+    /// Absolute cycle at which a read of DIV or TIMA can next differ; the fields
+    /// may be behind by any time before `interrupt_at`.
+    pub(crate) fn next_count_at(&self, now: u64) -> u64 {
+        if self.reload_phase != reload::IDLE {
+            return now;
+        }
+        let counter = u64::from(self.counter) + (now - self.synced_to);
+        let period = if self.enabled() {
+            (u64::from(Self::edge_bit(self.tac)) * 2).min(256)
+        } else {
+            256
+        };
+        let overflow = self.interrupt_at().saturating_sub(4);
+        (now + period - counter % period).min(overflow)
+    }
+
     /// DIV write. The caller has synced.
     pub(crate) fn reset_counter(&mut self) {
         if self.enabled() && self.counter & Self::edge_bit(self.tac) != 0 {
