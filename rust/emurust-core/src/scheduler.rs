@@ -305,9 +305,13 @@ impl Machine {
         };
         // Until then everything that the loop reads stays as it is.
         let mut limit = self.slice_target;
-        if polled.lcd {
+        if polled.lcd || polled.ly {
             self.replay_lcd();
-            limit = limit.min(self.ppu.next_transition_at());
+            limit = limit.min(if polled.lcd {
+                self.ppu.next_transition_at()
+            } else {
+                self.ppu.ly_constant_until()
+            });
         }
         if polled.timer {
             limit = limit.min(self.timer.next_count_at(self.cycles));

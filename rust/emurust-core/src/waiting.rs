@@ -32,7 +32,9 @@ pub(crate) enum Wait {
 /// What a polling loop reads, as far as the code tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Polled {
-    /// LY, STAT or another LCD register.
+    /// LY.
+    pub(crate) ly: bool,
+    /// STAT or another LCD register.
     pub(crate) lcd: bool,
     /// DIV or TIMA.
     pub(crate) timer: bool,
@@ -208,6 +210,7 @@ impl Polled {
             // P1 is a latch, SC and IF change at slice ends, HRAM and IE by writes.
             0x00 | 0x02 | 0x0F | 0x80..=0xFF => {}
             0x04 | 0x05 => self.timer = true,
+            0x44 => self.ly = true,
             0x40..=0x4B => self.lcd = true,
             _ => return None,
         }

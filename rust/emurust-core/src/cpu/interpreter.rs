@@ -49,26 +49,47 @@ impl Machine {
     /// The bytes of the instruction at PC, first byte lowest; what follows it is undefined.
     #[inline(always)]
     fn fetch(&mut self, rom: Code<'_>) -> u32 {
-        let pc = self.cpu.pc;
-        if pc < self.rom_fetch_limit {
-            let base = if pc < HIGH_BANK_FETCH {
-                self.rom_low
-            } else {
-                self.rom_high.wrapping_sub(0x4000)
-            };
-            let offset = base.wrapping_add(usize::from(pc));
-            if let Some(bytes) = rom.bytes.get(offset..offset.wrapping_add(4)) {
-                let mut word = [0; 4];
-                word.copy_from_slice(bytes);
-                return u32::from_le_bytes(word);
+        let from_start = self.cpu.pc.wrapping_sub(self.code_start);
+        if from_start < self.code_len {
+            let offset = self.code_offset + usize::from(from_start);
+            if let Some(bytes) = rom.bytes.get(offset..).and_then(<[u8]>::first_chunk) {
+                return u32::from_le_bytes(*bytes);
             }
         }
-        self.fetch_from_bus(rom)
+        self.fetch_elsewhere(rom)
+    }
+
+    /// Fetches from where the last instruction was not.
+    #[inline(never)]
+    fn fetch_elsewhere(&mut self, rom: Code<'_>) -> u32 {
+        let pc = self.cpu.pc;
+        let (start, end, offset) = if pc < HIGH_BANK_FETCH {
+            (0, HIGH_BANK_FETCH, Some(self.rom_low))
+        } else {
+            // Two bytes before the bank; with bank 0 selected that is before the image.
+            let before = usize::from(0x4000 - HIGH_BANK_FETCH);
+            (
+                HIGH_BANK_FETCH,
+                ROM_FETCH_LIMIT,
+                self.rom_high.checked_sub(before),
+            )
+        };
+        match offset {
+            Some(offset) if pc < self.rom_fetch_limit => {
+                self.code_start = start;
+                self.code_len = end - start;
+                self.code_offset = offset;
+                let at = offset + usize::from(pc - start);
+                (0..4).fold(0, |word, index| {
+                    word | u32::from(rom.byte(at + index)) << (8 * index)
+                })
+            }
+            _ => self.fetch_from_bus(rom),
+        }
     }
 
     /// Fetches through the bus, byte by byte: only bytes that belong to the
     /// instruction are read, four and eight cycles late.
-    #[inline(never)]
     fn fetch_from_bus(&mut self, rom: Code<'_>) -> u32 {
         let pc = self.cpu.pc;
         let mut word = u32::from(self.read_bus(rom, pc, 0, 0));
