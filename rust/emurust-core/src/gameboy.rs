@@ -81,7 +81,7 @@ pub struct Moment {
 struct Tracer<F>(F);
 
 impl<F: FnMut(Moment)> Observer for Tracer<F> {
-    const MAY_SKIP: bool = false;
+    const WATCHES: bool = true;
 
     fn before_instruction(&mut self, machine: &Machine) {
         (self.0)(Moment {

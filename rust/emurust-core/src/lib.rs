@@ -19,6 +19,8 @@ mod rom;
 mod savestate;
 mod scheduler;
 mod serial;
+#[cfg(test)]
+mod tests;
 mod timer;
 mod waiting;
 

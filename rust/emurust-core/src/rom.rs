@@ -11,9 +11,9 @@ pub const ROM_BANK_SIZE: usize = 0x4000;
 /// Size of one external RAM bank in bytes.
 pub const RAM_BANK_SIZE: usize = 0x2000;
 
-/// Bytes appended to the image in memory, so that the three bytes of an
-/// instruction can always be read at once.
-const PADDING: usize = 4;
+/// Bytes appended to the image in memory, so that eight bytes of code can be
+/// read at once anywhere.
+const PADDING: usize = 8;
 
 /// Why a file is not a cartridge this machine can run.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -170,7 +170,7 @@ impl Rom {
         if image.is_empty() {
             return Err(RomError::Empty);
         }
-        if image.len() % ROM_BANK_SIZE != 0 {
+        if !image.len().is_multiple_of(ROM_BANK_SIZE) {
             return Err(RomError::BadLength { len: image.len() });
         }
         let header = Header::parse(image)?;
@@ -198,7 +198,7 @@ impl Rom {
     }
 
     /// What the run loop reads: the image, followed by a few zero bytes so that
-    /// a three byte instruction can be read at any offset of it.
+    /// code can be read at any offset of it.
     pub(crate) fn code(&self) -> Code<'_> {
         Code {
             bytes: &self.bytes,

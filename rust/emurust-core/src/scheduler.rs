@@ -14,6 +14,7 @@
 //! each other and against PyBoy.
 
 use crate::cpu::alu;
+use crate::cpu::interpreter::Lookahead;
 use crate::interrupts::Interrupts;
 use crate::machine::Machine;
 use crate::rom::Code;
@@ -26,15 +27,15 @@ const FIRST_VECTOR: u16 = 0x40;
 
 /// Sees the machine before each instruction.
 pub(crate) trait Observer {
-    /// Whether waiting loops may be taken in one step.
-    const MAY_SKIP: bool;
+    /// Whether anybody does: every instruction is then shown, and none skipped.
+    const WATCHES: bool;
 
     fn before_instruction(&mut self, machine: &Machine);
 }
 
 /// Nobody watches.
 impl Observer for () {
-    const MAY_SKIP: bool = true;
+    const WATCHES: bool = false;
 
     #[inline(always)]
     fn before_instruction(&mut self, _machine: &Machine) {}
@@ -178,18 +179,40 @@ impl Machine {
         self.previous_start = self.cycles;
     }
 
+    /// The loop in which nearly all time is spent: the one place that holds the
+    /// interpreter inlined.
+    #[inline(never)]
+    fn run_plain(&mut self, rom: Code<'_>, ahead: &mut Lookahead) {
+        let mut here = *ahead;
+        while self.cycles < self.slice_end {
+            self.step(rom, &mut here);
+        }
+        *ahead = here;
+    }
+
+    /// Executes one instruction, out of line.
+    #[inline(never)]
+    fn step_once(&mut self, rom: Code<'_>, ahead: &mut Lookahead) {
+        self.step(rom, ahead);
+    }
+
     /// Runs instructions to the end of the slice.
     fn run_instructions<O: Observer>(&mut self, rom: Code<'_>, observer: &mut O) {
         loop {
+            let mut ahead = Lookahead::default();
             if self.cpu.ei_delay == 0 {
-                while self.cycles < self.slice_end {
-                    observer.before_instruction(self);
-                    self.step(rom);
+                if O::WATCHES {
+                    while self.cycles < self.slice_end {
+                        observer.before_instruction(self);
+                        self.step_once(rom, &mut ahead);
+                    }
+                } else {
+                    self.run_plain(rom, &mut ahead);
                 }
                 if let Some((wait, jump)) = self.wait.take() {
                     // A waiting loop left it; the slice goes on.
                     self.slice_end = self.slice_target;
-                    if O::MAY_SKIP {
+                    if !O::WATCHES {
                         self.skip_wait(rom, wait, jump);
                     }
                     continue;
@@ -204,7 +227,7 @@ impl Machine {
                     return;
                 }
                 observer.before_instruction(self);
-                self.step(rom);
+                self.step_once(rom, &mut ahead);
             }
             if self.cpu.ei_delay != 0 {
                 self.cpu.ei_delay -= 1;
@@ -226,6 +249,9 @@ impl Machine {
     #[inline(always)]
     pub(crate) fn look_for_wait(&mut self, rom: Code<'_>, pc: u16) {
         if pc >= self.rom_fetch_limit {
+            if pc >= 0xFF80 {
+                self.look_for_wait_in_hram(pc);
+            }
             return;
         }
         let base = if pc < 0x4000 {
@@ -238,9 +264,25 @@ impl Machine {
         }
     }
 
+    /// Programs sit out OAM DMA in high RAM, counting down a register.
+    fn look_for_wait_in_hram(&mut self, jump: u16) {
+        const JR_NZ: u8 = 0x20;
+        let byte = |addr: u16| self.hram.get(usize::from(addr.wrapping_sub(0xFF80)));
+        if self.cpu.pc.wrapping_add(1) != jump || byte(jump) != Some(&JR_NZ) {
+            return;
+        }
+        if let Some(op @ (0x05 | 0x0D | 0x15 | 0x1D | 0x25 | 0x2D | 0x3D)) = byte(self.cpu.pc) {
+            let register = op >> 3;
+            self.note_wait(Wait::Count8 { register }, jump);
+        }
+    }
+
     fn note_wait(&mut self, wait: Wait, jump: u16) {
         let same_bank = self.cpu.pc >> 14 == jump >> 14;
-        if same_bank && !self.dma.active && !self.always_exact && self.cpu.ei_delay == 0 {
+        // What a running DMA copies does not change while the program waits, so
+        // it can be copied later; except that VRAM is not always readable.
+        let dma_can_wait = !self.dma.active || !matches!(self.dma.source, 0x80..=0x9F);
+        if same_bank && dma_can_wait && !self.always_exact && self.cpu.ei_delay == 0 {
             self.wait = Some((wait, jump));
             self.slice_end = 0;
         }
@@ -278,8 +320,9 @@ impl Machine {
     /// loop ended on the way.
     fn take_turn(&mut self, rom: Code<'_>, jump: u16) -> bool {
         let top = self.cpu.pc;
+        let mut ahead = Lookahead::default();
         while self.cycles < self.slice_end {
-            self.step(rom);
+            self.step_once(rom, &mut ahead);
             // The jump noticed the loop again.
             if self.wait.take().is_some() {
                 self.slice_end = self.slice_target;

@@ -62,7 +62,7 @@ impl WaitTable {
         };
         for (bank_index, bank) in image.chunks(ROM_BANK_SIZE).enumerate() {
             for offset in 0..bank.len() {
-                if offset % 64 == 0 {
+                if offset.is_multiple_of(64) {
                     let word = (bank_index * ROM_BANK_SIZE + offset) / 64;
                     table.ranks[word] = table.loops.len() as u32;
                 }

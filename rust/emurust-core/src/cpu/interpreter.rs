@@ -29,17 +29,61 @@ macro_rules! by_bits {
     };
 }
 
+/// Bytes of code ahead of PC, so that instructions in a row are fetched at once.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Lookahead {
+    /// First byte lowest.
+    bytes: u64,
+    /// How many of them are known to follow.
+    len: u32,
+}
+
+impl Lookahead {
+    /// Passes an instruction after which the next one follows in memory, or
+    /// forgets what was ahead.
+    #[inline(always)]
+    fn pass<const OP: u8>(&mut self) {
+        if continues(OP) {
+            let length = u32::from(LENGTHS[usize::from(OP)]);
+            self.bytes >>= 8 * length;
+            self.len = self.len.saturating_sub(length);
+        } else {
+            self.len = 0;
+        }
+    }
+}
+
+/// The instruction neither jumps nor writes memory (which may switch banks).
+const fn continues(op: u8) -> bool {
+    let (x, y, z) = (op >> 6, op >> 3 & 7, op & 7);
+    match (x, z) {
+        (0, 0) => y == 0,
+        (0, 2) => y & 1 == 1,
+        (0, 4..=6) => y != 6,
+        (0, _) => true,
+        (1, _) => y != 6,
+        (2, _) | (3, 6) => true,
+        (3, 1) => y & 1 == 0,
+        _ => matches!(op, 0xE8 | 0xF0 | 0xF8 | 0xF2 | 0xFA | 0xF9 | 0xF3),
+    }
+}
+
 impl Machine {
     /// Executes one instruction.
     #[inline(always)]
-    pub(crate) fn step(&mut self, rom: Code<'_>) {
+    pub(crate) fn step(&mut self, rom: Code<'_>, ahead: &mut Lookahead) {
         let start = self.cycles;
-        let word = self.fetch(rom);
+        let word = if ahead.len >= 3 {
+            ahead.bytes as u32
+        } else {
+            self.fetch(rom, ahead)
+        };
         let op = word as u8;
         macro_rules! run {
-            ($known:block) => {
+            ($known:block) => {{
+                ahead.pass::<$known>();
                 execute::<$known>(self, rom, word)
-            };
+            }};
         }
         let cycles = by_bits!(op, run, 0; 0x80 0x40 0x20 0x10 0x08 0x04 0x02 0x01);
         self.previous_start = start;
@@ -48,14 +92,18 @@ impl Machine {
 
     /// The bytes of the instruction at PC, first byte lowest; what follows it is undefined.
     #[inline(always)]
-    fn fetch(&mut self, rom: Code<'_>) -> u32 {
+    fn fetch(&mut self, rom: Code<'_>, ahead: &mut Lookahead) -> u32 {
         let from_start = self.cpu.pc.wrapping_sub(self.code_start);
         if from_start < self.code_len {
             let offset = self.code_offset + usize::from(from_start);
             if let Some(bytes) = rom.bytes.get(offset..).and_then(<[u8]>::first_chunk) {
-                return u32::from_le_bytes(*bytes);
+                ahead.bytes = u64::from_le_bytes(*bytes);
+                // An instruction may begin on the last byte of the stretch.
+                ahead.len = u32::from(self.code_len - from_start + 2).min(8);
+                return ahead.bytes as u32;
             }
         }
+        ahead.len = 0;
         self.fetch_elsewhere(rom)
     }
 
