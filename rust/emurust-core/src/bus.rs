@@ -5,6 +5,7 @@
 
 use crate::dma;
 use crate::machine::Machine;
+use crate::rom::Code;
 
 /// Distance at which PyBoy's "late" instructions are seen by LCD and DMA.
 const LATE: u64 = 4;
@@ -12,43 +13,51 @@ const LATE: u64 = 4;
 impl Machine {
     /// Reads as the CPU does, `at` cycles into the instruction.
     #[inline(always)]
-    pub(crate) fn read(&mut self, rom: &[u8], addr: u16, at: u64) -> u8 {
-        match addr >> 13 {
-            0 | 1 => self.read_rom_low(rom, addr),
-            2 | 3 => rom_byte(rom, self.rom_high + usize::from(addr & 0x3FFF)),
-            4 => self.ppu.vram[usize::from(addr & 0x1FFF)],
-            6 => self.wram[usize::from(addr & 0x1FFF)],
-            _ => self.read_bus(rom, addr, at, 0),
+    pub(crate) fn read(&mut self, rom: Code<'_>, addr: u16, at: u64) -> u8 {
+        if addr >> 13 == 6 {
+            self.wram[usize::from(addr & 0x1FFF)]
+        } else if addr < 0x8000 {
+            self.read_rom(rom, addr)
+        } else {
+            self.read_bus(rom, addr, at, 0)
         }
     }
 
     /// A read at the start of the instruction that LCD and DMA see four cycles
     /// later, and that VRAM and OAM refuse while the LCD uses them.
     #[inline(always)]
-    pub(crate) fn read_late(&mut self, rom: &[u8], addr: u16) -> u8 {
-        match addr >> 13 {
-            0 | 1 => self.read_rom_low(rom, addr),
-            2 | 3 => rom_byte(rom, self.rom_high + usize::from(addr & 0x3FFF)),
-            6 => self.wram[usize::from(addr & 0x1FFF)],
-            _ => self.read_bus(rom, addr, 0, LATE),
+    pub(crate) fn read_late(&mut self, rom: Code<'_>, addr: u16) -> u8 {
+        if addr >> 13 == 6 {
+            self.wram[usize::from(addr & 0x1FFF)]
+        } else if addr < 0x8000 {
+            self.read_rom(rom, addr)
+        } else {
+            self.read_bus(rom, addr, 0, LATE)
         }
     }
 
     /// Reads FF00 + `low`.
     #[inline(always)]
-    pub(crate) fn read_high(&mut self, rom: &[u8], low: u8, at: u64) -> u8 {
-        if low >= 0x80 && low != 0xFF && !self.dma.active {
-            return self.hram[usize::from(low & 0x7F)];
+    pub(crate) fn read_high(&mut self, rom: Code<'_>, low: u8, at: u64) -> u8 {
+        if self.dma.active {
+            return self.read_bus(rom, 0xFF00 | u16::from(low), at, 0);
         }
-        self.read_bus(rom, 0xFF00 | u16::from(low), at, 0)
+        match low {
+            0x80..=0xFE => self.hram[usize::from(low & 0x7F)],
+            0x00 => self.joypad.latch,
+            _ => self.read_register(low, self.cycles + at, 0),
+        }
     }
 
     #[inline(always)]
-    fn read_rom_low(&self, rom: &[u8], addr: u16) -> u8 {
-        if addr < 0x100 && self.boot_rom_mapped {
+    fn read_rom(&self, rom: Code<'_>, addr: u16) -> u8 {
+        let offset = usize::from(addr & 0x3FFF);
+        if addr >= 0x4000 {
+            rom.byte(self.rom_high + offset)
+        } else if addr < 0x100 && self.boot_rom_mapped {
             self.boot_rom_byte(addr)
         } else {
-            rom_byte(rom, self.rom_low + usize::from(addr))
+            rom.byte(self.rom_low + offset)
         }
     }
 
@@ -62,11 +71,10 @@ impl Machine {
 
     /// The general read. `late` is how much later than `at` LCD and DMA see it.
     #[inline(never)]
-    pub(crate) fn read_bus(&mut self, rom: &[u8], addr: u16, at: u64, late: u64) -> u8 {
+    pub(crate) fn read_bus(&mut self, rom: Code<'_>, addr: u16, at: u64, late: u64) -> u8 {
         let now = self.cycles + at;
         match addr {
-            0x0000..=0x3FFF => self.read_rom_low(rom, addr),
-            0x4000..=0x7FFF => rom_byte(rom, self.rom_high + usize::from(addr & 0x3FFF)),
+            0x0000..=0x7FFF => self.read_rom(rom, addr),
             0x8000..=0x9FFF => {
                 if late != 0 {
                     self.catch_up_lcd(now + late);
@@ -82,12 +90,12 @@ impl Machine {
             0xFEA0..=0xFEFF => self.unusable[usize::from(addr - 0xFEA0)],
             0xFF00..=0xFFFF => {
                 self.advance_dma(rom, now, late, late);
-                self.read_register(addr, now, late)
+                self.read_register(addr as u8, now, late)
             }
         }
     }
 
-    fn read_oam(&mut self, rom: &[u8], addr: u16, now: u64, late: u64) -> u8 {
+    fn read_oam(&mut self, rom: Code<'_>, addr: u16, now: u64, late: u64) -> u8 {
         if late != 0 {
             self.catch_up_lcd(now + late);
             if self.ppu.oam_read_blocked() {
@@ -105,8 +113,19 @@ impl Machine {
         self.ppu.oam[usize::from(addr - 0xFE00)]
     }
 
-    fn read_register(&mut self, addr: u16, now: u64, late: u64) -> u8 {
-        match addr as u8 {
+    #[inline(never)]
+    fn read_register(&mut self, low: u8, now: u64, late: u64) -> u8 {
+        match low {
+            0x40..=0x4B => {
+                self.catch_up_lcd(now + late);
+                match low {
+                    0x44 => self.ppu.ly,
+                    0x41 => self.ppu.read_stat(),
+                    _ => self.peek_lcd_register(low),
+                }
+            }
+            0x80..=0xFE => self.hram[usize::from(low & 0x7F)],
+            0xFF => self.interrupts.enabled,
             0x00 => self.joypad.latch,
             // Nothing is connected: ones come in.
             0x01 => {
@@ -119,7 +138,7 @@ impl Machine {
             }
             0x04..=0x07 => {
                 self.catch_up_timer(now);
-                match addr as u8 {
+                match low {
                     0x04 => self.timer.div(),
                     0x05 => self.timer.read_tima(),
                     0x06 => self.timer.tma,
@@ -131,22 +150,13 @@ impl Machine {
                 self.apu.sync(now);
                 self.apu.read(offset - 0x10)
             }
-            0x40..=0x4B => {
-                self.catch_up_lcd(now + late);
-                match addr as u8 {
-                    0x41 => self.ppu.read_stat(),
-                    _ => self.peek_lcd_register(addr),
-                }
-            }
-            0x80..=0xFE => self.hram[usize::from(addr & 0x7F)],
-            0xFF => self.interrupts.enabled,
             // FF03, FF08-FF0E and what only a Game Boy Color has.
             _ => 0xFF,
         }
     }
 
-    fn peek_lcd_register(&self, addr: u16) -> u8 {
-        match addr as u8 {
+    fn peek_lcd_register(&self, low: u8) -> u8 {
+        match low {
             0x40 => self.ppu.lcdc,
             0x41 => self.ppu.peek_stat(),
             0x42 => self.ppu.scy,
@@ -163,10 +173,9 @@ impl Machine {
     }
 
     /// Reads at a frame end without any effect on the machine.
-    pub(crate) fn peek(&self, rom: &[u8], addr: u16) -> u8 {
+    pub(crate) fn peek(&self, rom: Code<'_>, addr: u16) -> u8 {
         match addr {
-            0x0000..=0x3FFF => self.read_rom_low(rom, addr),
-            0x4000..=0x7FFF => rom_byte(rom, self.rom_high + usize::from(addr & 0x3FFF)),
+            0x0000..=0x7FFF => self.read_rom(rom, addr),
             0x8000..=0x9FFF => self.ppu.vram[usize::from(addr & 0x1FFF)],
             0xA000..=0xBFFF => self.cartridge.peek_ram(addr),
             0xC000..=0xFDFF => self.wram[usize::from(addr & 0x1FFF)],
@@ -181,7 +190,7 @@ impl Machine {
             0xFF07 => self.timer.tac | 0b1111_1000,
             0xFF0F => self.interrupts.requested | 0b1110_0000,
             0xFF10..=0xFF3F => self.apu.peek((addr - 0xFF10) as u8),
-            0xFF40..=0xFF4B => self.peek_lcd_register(addr),
+            0xFF40..=0xFF4B => self.peek_lcd_register(addr as u8),
             0xFF80..=0xFFFE => self.hram[usize::from(addr & 0x7F)],
             0xFFFF => self.interrupts.enabled,
             _ => 0xFF,
@@ -190,17 +199,28 @@ impl Machine {
 
     /// Writes as the CPU does, `at` cycles into the instruction.
     #[inline(always)]
-    pub(crate) fn write(&mut self, rom: &[u8], addr: u16, value: u8, at: u64) {
+    pub(crate) fn write(&mut self, rom: Code<'_>, addr: u16, value: u8, at: u64) {
         if addr >> 13 == 6 {
             self.wram[usize::from(addr & 0x1FFF)] = value;
+        } else if addr >> 13 == 4 {
+            self.write_vram(addr, value);
         } else {
             self.write_bus(rom, addr, value, at, 0);
         }
     }
 
+    #[inline(always)]
+    fn write_vram(&mut self, addr: u16, value: u8) {
+        if self.ppu.rendering {
+            // Lines that are due must be drawn from VRAM as it was.
+            self.replay_lcd();
+        }
+        self.ppu.vram[usize::from(addr & 0x1FFF)] = value;
+    }
+
     /// A write that LCD and DMA see four cycles later: see [`Machine::read_late`].
     #[inline(always)]
-    pub(crate) fn write_late(&mut self, rom: &[u8], addr: u16, value: u8) {
+    pub(crate) fn write_late(&mut self, rom: Code<'_>, addr: u16, value: u8) {
         if addr >> 13 == 6 {
             self.wram[usize::from(addr & 0x1FFF)] = value;
         } else {
@@ -210,7 +230,7 @@ impl Machine {
 
     /// Writes FF00 + `low`.
     #[inline(always)]
-    pub(crate) fn write_high(&mut self, rom: &[u8], low: u8, value: u8, at: u64) {
+    pub(crate) fn write_high(&mut self, rom: Code<'_>, low: u8, value: u8, at: u64) {
         if low >= 0x80 && low != 0xFF && !self.dma.active {
             self.hram[usize::from(low & 0x7F)] = value;
         } else {
@@ -220,7 +240,7 @@ impl Machine {
 
     /// The general write.
     #[inline(never)]
-    pub(crate) fn write_bus(&mut self, rom: &[u8], addr: u16, value: u8, at: u64, late: u64) {
+    pub(crate) fn write_bus(&mut self, rom: Code<'_>, addr: u16, value: u8, at: u64, late: u64) {
         let now = self.cycles + at;
         match addr {
             0x0000..=0x7FFF => {
@@ -234,11 +254,8 @@ impl Machine {
                     if self.ppu.vram_write_blocked() {
                         return;
                     }
-                } else if self.ppu.rendering {
-                    // Lines that are due must be drawn from VRAM as it was.
-                    self.replay_lcd();
                 }
-                self.ppu.vram[usize::from(addr & 0x1FFF)] = value;
+                self.write_vram(addr, value);
             }
             0xA000..=0xBFFF => self.cartridge.write_ram(addr, value, now),
             0xC000..=0xFDFF => self.wram[usize::from(addr & 0x1FFF)] = value,
@@ -251,7 +268,7 @@ impl Machine {
         }
     }
 
-    fn write_oam(&mut self, rom: &[u8], addr: u16, value: u8, now: u64, late: u64) {
+    fn write_oam(&mut self, rom: Code<'_>, addr: u16, value: u8, now: u64, late: u64) {
         if late != 0 {
             self.catch_up_lcd(now + late);
             if self.ppu.oam_write_blocked() {
@@ -393,14 +410,14 @@ impl Machine {
     /// Copies the bytes of OAM DMA that are due `ahead` cycles after `now`, for
     /// an access that the LCD sees `late`.
     #[inline]
-    pub(crate) fn advance_dma(&mut self, rom: &[u8], now: u64, ahead: u64, late: u64) {
+    pub(crate) fn advance_dma(&mut self, rom: Code<'_>, now: u64, ahead: u64, late: u64) {
         if self.dma.active {
             self.copy_dma_bytes(rom, now, ahead, late);
         }
     }
 
     #[inline(never)]
-    fn copy_dma_bytes(&mut self, rom: &[u8], now: u64, ahead: u64, late: u64) {
+    fn copy_dma_bytes(&mut self, rom: Code<'_>, now: u64, ahead: u64, late: u64) {
         let due = self.dma.due(now + ahead);
         let page = self.dma.source_page();
         while self.dma.copied < due {
@@ -415,7 +432,7 @@ impl Machine {
     }
 
     /// The transfer reads through the bus of the access that advances it.
-    fn read_for_dma(&mut self, rom: &[u8], addr: u16, now: u64, late: u64) -> u8 {
+    fn read_for_dma(&mut self, rom: Code<'_>, addr: u16, now: u64, late: u64) -> u8 {
         match addr {
             0x8000..=0x9FFF if late != 0 => {
                 self.catch_up_lcd(now + late);
@@ -429,9 +446,4 @@ impl Machine {
             _ => self.peek(rom, addr),
         }
     }
-}
-
-#[inline(always)]
-fn rom_byte(rom: &[u8], offset: usize) -> u8 {
-    rom.get(offset).copied().unwrap_or(0xFF)
 }

@@ -14,6 +14,7 @@ use crate::rom::Rom;
 use crate::savestate::{
     checksum, Reader, StateError, Writer, CHECKSUM_LEN, HEADER_LEN, MAGIC, VERSION,
 };
+use crate::scheduler::Observer;
 
 /// Flag in a state's header: the machine has sound.
 const FLAG_SOUND: u32 = 1;
@@ -60,6 +61,37 @@ pub enum CoreError {
     /// The model is not implemented.
     #[error("Game Boy Color emulation is not available yet; use the original Game Boy (DMG)")]
     ModelUnavailable,
+}
+
+/// The CPU before an instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// T-cycles since power-on.
+    pub cycles: u64,
+    /// ROM bank selected at 4000.
+    pub rom_bank: u16,
+    /// The registers.
+    pub registers: Registers,
+    /// Interrupt master enable.
+    pub ime: bool,
+    /// IF.
+    pub interrupt_flags: u8,
+}
+
+struct Tracer<F>(F);
+
+impl<F: FnMut(Moment)> Observer for Tracer<F> {
+    const WATCHES: bool = true;
+
+    fn before_instruction(&mut self, machine: &Machine) {
+        (self.0)(Moment {
+            cycles: machine.cycles,
+            rom_bank: machine.cartridge.rom_bank,
+            registers: machine.cpu.registers(),
+            ime: machine.cpu.ime,
+            interrupt_flags: machine.interrupts.requested,
+        });
+    }
 }
 
 /// One Game Boy with a cartridge in it.
@@ -118,7 +150,24 @@ impl GameBoy {
     /// being switched, or 70,224 cycles while it is off. Queued input is not looked at.
     pub fn run_frame(&mut self, render: bool, sample_sound: bool) {
         self.machine
-            .run_frame(self.rom.padded(), render, sample_sound);
+            .run_frame(self.rom.code(), render, sample_sound, &mut ());
+    }
+
+    /// As [`GameBoy::run_frame`], handing the state before each instruction to
+    /// `watch`. Slow: for finding differences.
+    pub fn trace_frame(&mut self, render: bool, watch: impl FnMut(Moment)) {
+        let mut tracer = Tracer(watch);
+        self.machine
+            .run_frame(self.rom.code(), render, false, &mut tracer);
+    }
+
+    /// As [`GameBoy::tick`] with a count of 1, tracing as [`GameBoy::trace_frame`].
+    pub fn trace_tick(&mut self, render: bool, watch: impl FnMut(Moment)) {
+        let machine = &mut self.machine;
+        self.input.apply_all(|event| apply_event(machine, event));
+        self.trace_frame(render, watch);
+        self.frame_count += 1;
+        self.input.release_due(self.frame_count);
     }
 
     /// Runs `count` frames with their queued input; only the last one is
@@ -230,19 +279,19 @@ impl GameBoy {
 
     /// Reads the bus as the CPU would now, side effects included. As `memory[addr]` in PyBoy.
     pub fn read(&mut self, addr: u16) -> u8 {
-        self.machine.read_bus(self.rom.padded(), addr, 0, 0)
+        self.machine.read_bus(self.rom.code(), addr, 0, 0)
     }
 
     /// Writes the bus as the CPU would now. As `memory[addr] = value` in PyBoy.
     pub fn write(&mut self, addr: u16, value: u8) {
         self.machine.touched = true;
-        self.machine.write_bus(self.rom.padded(), addr, value, 0, 0);
+        self.machine.write_bus(self.rom.code(), addr, value, 0, 0);
     }
 
     /// Reads the bus without any effect on the machine.
     #[must_use]
     pub fn peek(&self, addr: u16) -> u8 {
-        self.machine.peek(self.rom.padded(), addr)
+        self.machine.peek(self.rom.code(), addr)
     }
 
     /// Work RAM, C000-DFFF.

@@ -19,11 +19,14 @@ mod rom;
 mod savestate;
 mod scheduler;
 mod serial;
+#[cfg(test)]
+mod tests;
 mod timer;
+mod waiting;
 
 pub use boot::{BootRom, BootRomError};
 pub use cpu::registers::Registers;
-pub use gameboy::{CoreError, GameBoy, Model, Options};
+pub use gameboy::{CoreError, GameBoy, Model, Moment, Options};
 pub use joypad::Button;
 pub use ppu::{SCREEN_HEIGHT, SCREEN_WIDTH, UNDRAWN_SHADE};
 pub use rom::{Header, Mapper, Rom, RomError, RAM_BANK_SIZE, ROM_BANK_SIZE};

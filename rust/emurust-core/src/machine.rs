@@ -13,6 +13,7 @@ use crate::rom::Rom;
 use crate::savestate::{Exhausted, Reader, State, StateError, Writer};
 use crate::serial::Serial;
 use crate::timer::Timer;
+use crate::waiting::Wait;
 
 pub(crate) const WRAM_LEN: usize = 0x2000;
 pub(crate) const HRAM_LEN: usize = 0x7F;
@@ -37,8 +38,15 @@ pub(crate) struct Machine {
     pub(crate) rom_high: usize,
     /// Code below this address is fetched from the image; 0 while the boot ROM is mapped.
     pub(crate) rom_fetch_limit: u16,
+    /// Window of addresses whose code comes from one stretch of the image: its
+    /// first address, length and offset. Empty when that is not known.
+    pub(crate) code_start: u16,
+    pub(crate) code_len: u16,
+    pub(crate) code_offset: usize,
     /// This slice ends where PyBoy's does, even where that changes nothing.
     pub(crate) slice_is_exact: bool,
+    /// A waiting loop that the last jump closed, and the jump's address.
+    pub(crate) wait: Option<(Wait, u16)>,
     pub(crate) wram: [u8; WRAM_LEN],
 
     pub(crate) interrupts: Interrupts,
@@ -110,7 +118,11 @@ impl Machine {
             rom_low: 0,
             rom_high: 0,
             rom_fetch_limit: 0,
+            code_start: 0,
+            code_len: 0,
+            code_offset: 0,
             slice_is_exact: true,
+            wait: None,
             wram: [0; WRAM_LEN],
             interrupts: Interrupts::default(),
             timer: Timer::default(),
@@ -154,6 +166,7 @@ impl Machine {
     pub(crate) fn remap(&mut self) {
         self.rom_low = self.cartridge.low_offset();
         self.rom_high = self.cartridge.high_offset();
+        self.code_len = 0;
         self.rom_fetch_limit = if self.boot_rom_mapped {
             0
         } else {
@@ -232,7 +245,11 @@ impl Machine {
             rom_low: _,
             rom_high: _,
             rom_fetch_limit: _,
+            code_start: _,
+            code_len: _,
+            code_offset: _,
             slice_is_exact: _,
+            wait: _,
             wram,
             interrupts,
             timer,

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
+use crate::waiting::WaitTable;
+
 /// Size of one switchable ROM bank in bytes.
 pub const ROM_BANK_SIZE: usize = 0x4000;
 /// Size of one external RAM bank in bytes.
 pub const RAM_BANK_SIZE: usize = 0x2000;
 
-/// Bytes appended to the image in memory, so that the three bytes of an
-/// instruction can always be read at once.
-const PADDING: usize = 4;
+/// Bytes appended to the image in memory, so that eight bytes of code can be
+/// read at once anywhere.
+const PADDING: usize = 8;
 
 /// Why a file is not a cartridge this machine can run.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -141,6 +143,22 @@ pub struct Rom {
     bytes: Vec<u8>,
     header: Header,
     fingerprint: u64,
+    waits: WaitTable,
+}
+
+/// The cartridge's image as the run loop sees it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Code<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) waits: &'a WaitTable,
+}
+
+impl Code<'_> {
+    /// The byte at an offset of the image.
+    #[inline(always)]
+    pub(crate) fn byte(&self, offset: usize) -> u8 {
+        self.bytes.get(offset).copied().unwrap_or(0xFF)
+    }
 }
 
 impl Rom {
@@ -152,7 +170,7 @@ impl Rom {
         if image.is_empty() {
             return Err(RomError::Empty);
         }
-        if image.len() % ROM_BANK_SIZE != 0 {
+        if !image.len().is_multiple_of(ROM_BANK_SIZE) {
             return Err(RomError::BadLength { len: image.len() });
         }
         let header = Header::parse(image)?;
@@ -163,6 +181,7 @@ impl Rom {
             bytes,
             header,
             fingerprint: fnv1a(image),
+            waits: WaitTable::scan(image),
         }))
     }
 
@@ -178,11 +197,13 @@ impl Rom {
         &self.bytes[..self.bytes.len() - PADDING]
     }
 
-    /// The image followed by a few zero bytes, so that a three byte
-    /// instruction can be read at any offset of the image.
-    #[must_use]
-    pub fn padded(&self) -> &[u8] {
-        &self.bytes
+    /// What the run loop reads: the image, followed by a few zero bytes so that
+    /// code can be read at any offset of it.
+    pub(crate) fn code(&self) -> Code<'_> {
+        Code {
+            bytes: &self.bytes,
+            waits: &self.waits,
+        }
     }
 
     /// Overwrites bytes of the image; what lies outside of it is ignored. The
@@ -192,6 +213,7 @@ impl Rom {
         let end = offset.saturating_add(bytes.len()).min(len);
         if offset < end {
             self.bytes[offset..end].copy_from_slice(&bytes[..end - offset]);
+            self.waits = WaitTable::scan(self.image());
         }
     }
 

@@ -13,26 +13,52 @@
 //! Both give the same machine at every instruction; the tests hold them against
 //! each other and against PyBoy.
 
+use crate::cpu::alu;
+use crate::cpu::interpreter::Lookahead;
 use crate::interrupts::Interrupts;
 use crate::machine::Machine;
+use crate::rom::Code;
 use crate::timer::reload;
+use crate::waiting::{Polled, Wait};
 
 const MIN_SLICE: u64 = 4;
 const DISPATCH_T_CYCLES: u64 = 20;
 const FIRST_VECTOR: u16 = 0x40;
 
+/// Sees the machine before each instruction.
+pub(crate) trait Observer {
+    /// Whether anybody does: every instruction is then shown, and none skipped.
+    const WATCHES: bool;
+
+    fn before_instruction(&mut self, machine: &Machine);
+}
+
+/// Nobody watches.
+impl Observer for () {
+    const WATCHES: bool = false;
+
+    #[inline(always)]
+    fn before_instruction(&mut self, _machine: &Machine) {}
+}
+
 impl Machine {
     /// Runs until the LCD says that a frame is done.
-    pub(crate) fn run_frame(&mut self, rom: &[u8], render: bool, sample: bool) {
+    pub(crate) fn run_frame<O: Observer>(
+        &mut self,
+        rom: Code<'_>,
+        render: bool,
+        sample: bool,
+        observer: &mut O,
+    ) {
         self.ppu.frame_done = false;
         self.ppu.rendering = render;
         self.apu.sampling = sample;
         self.apu.clear_samples();
         while !self.ppu.frame_done {
             if self.needs_exact_slice() {
-                self.run_exact_slice(rom);
+                self.run_exact_slice(rom, observer);
             } else {
-                self.run_long_slice(rom);
+                self.run_long_slice(rom, observer);
             }
         }
         // Accesses from outside happen between slices.
@@ -54,14 +80,21 @@ impl Machine {
     /// An interrupt will be taken whose return address goes to registers or OAM:
     /// the slice does not end for such a write, so its length matters.
     fn dispatch_writes_registers(&self) -> bool {
-        let plain = |addr: u16| addr < 0xFE00 || (0xFF80..=0xFFFE).contains(&addr);
+        let registers = |addr: u16| (0xFE00..0xFF80).contains(&addr) || addr == 0xFFFF;
         let sp = self.cpu.sp;
         self.cpu.ime
             && self.interrupts.pending() != 0
-            && !(plain(sp.wrapping_sub(1)) && plain(sp.wrapping_sub(2)))
+            && (registers(sp.wrapping_sub(1)) || registers(sp.wrapping_sub(2)))
     }
 
-    fn run_exact_slice(&mut self, rom: &[u8]) {
+    /// What is pushed next goes to work RAM or high RAM.
+    fn stack_is_plain(&self) -> bool {
+        let plain = |addr| matches!(addr, 0xC000..=0xFDFF | 0xFF80..=0xFFFE);
+        let sp = self.cpu.sp;
+        plain(sp.wrapping_sub(1)) && plain(sp.wrapping_sub(2))
+    }
+
+    fn run_exact_slice<O: Observer>(&mut self, rom: Code<'_>, observer: &mut O) {
         self.touched = false;
         let distance = self
             .timer
@@ -76,18 +109,18 @@ impl Machine {
         if self.cpu.halted || self.cpu.locked {
             self.cycles = self.slice_target;
         } else {
-            self.run_instructions(rom);
+            self.run_instructions(rom, observer);
         }
         self.finish_exact_slice(rom);
     }
 
-    fn finish_exact_slice(&mut self, rom: &[u8]) {
+    fn finish_exact_slice(&mut self, rom: Code<'_>) {
         self.advance_dma(rom, self.cycles, 0, 0);
         self.finish_parts();
         self.ppu.tick(self.cycles, &mut self.interrupts);
     }
 
-    fn run_long_slice(&mut self, rom: &[u8]) {
+    fn run_long_slice<O: Observer>(&mut self, rom: Code<'_>, observer: &mut O) {
         self.slice_is_exact = false;
         let event = self
             .ppu
@@ -102,7 +135,7 @@ impl Machine {
             self.ppu.tick(self.cycles, &mut self.interrupts);
             return;
         }
-        self.run_instructions(rom);
+        self.run_instructions(rom, observer);
         if self.slice_is_exact {
             self.finish_exact_slice(rom);
         } else {
@@ -146,12 +179,43 @@ impl Machine {
         self.previous_start = self.cycles;
     }
 
+    /// The loop in which nearly all time is spent: the one place that holds the
+    /// interpreter inlined.
+    #[inline(never)]
+    fn run_plain(&mut self, rom: Code<'_>, ahead: &mut Lookahead) {
+        let mut here = *ahead;
+        while self.cycles < self.slice_end {
+            self.step(rom, &mut here);
+        }
+        *ahead = here;
+    }
+
+    /// Executes one instruction, out of line.
+    #[inline(never)]
+    fn step_once(&mut self, rom: Code<'_>, ahead: &mut Lookahead) {
+        self.step(rom, ahead);
+    }
+
     /// Runs instructions to the end of the slice.
-    fn run_instructions(&mut self, rom: &[u8]) {
+    fn run_instructions<O: Observer>(&mut self, rom: Code<'_>, observer: &mut O) {
         loop {
+            let mut ahead = Lookahead::default();
             if self.cpu.ei_delay == 0 {
-                while self.cycles < self.slice_end {
-                    self.step(rom);
+                if O::WATCHES {
+                    while self.cycles < self.slice_end {
+                        observer.before_instruction(self);
+                        self.step_once(rom, &mut ahead);
+                    }
+                } else {
+                    self.run_plain(rom, &mut ahead);
+                }
+                if let Some((wait, jump)) = self.wait.take() {
+                    // A waiting loop left it; the slice goes on.
+                    self.slice_end = self.slice_target;
+                    if !O::WATCHES {
+                        self.skip_wait(rom, wait, jump);
+                    }
+                    continue;
                 }
                 if self.cpu.ei_delay == 0 {
                     return;
@@ -162,7 +226,8 @@ impl Machine {
                 if self.cycles >= self.slice_end {
                     return;
                 }
-                self.step(rom);
+                observer.before_instruction(self);
+                self.step_once(rom, &mut ahead);
             }
             if self.cpu.ei_delay != 0 {
                 self.cpu.ei_delay -= 1;
@@ -177,6 +242,163 @@ impl Machine {
                 }
             }
         }
+    }
+
+    /// A jump at `pc` went back: if it closes a waiting loop, leaves the loop of
+    /// instructions to look at it.
+    #[inline(always)]
+    pub(crate) fn look_for_wait(&mut self, rom: Code<'_>, pc: u16) {
+        if pc >= self.rom_fetch_limit {
+            if pc >= 0xFF80 {
+                self.look_for_wait_in_hram(pc);
+            }
+            return;
+        }
+        let base = if pc < 0x4000 {
+            self.rom_low
+        } else {
+            self.rom_high.wrapping_sub(0x4000)
+        };
+        if let Some(wait) = rom.waits.find(base.wrapping_add(usize::from(pc))) {
+            self.note_wait(wait, pc);
+        }
+    }
+
+    /// Programs sit out OAM DMA in high RAM, counting down a register.
+    fn look_for_wait_in_hram(&mut self, jump: u16) {
+        const JR_NZ: u8 = 0x20;
+        let byte = |addr: u16| self.hram.get(usize::from(addr.wrapping_sub(0xFF80)));
+        if self.cpu.pc.wrapping_add(1) != jump || byte(jump) != Some(&JR_NZ) {
+            return;
+        }
+        if let Some(op @ (0x05 | 0x0D | 0x15 | 0x1D | 0x25 | 0x2D | 0x3D)) = byte(self.cpu.pc) {
+            let register = op >> 3;
+            self.note_wait(Wait::Count8 { register }, jump);
+        }
+    }
+
+    fn note_wait(&mut self, wait: Wait, jump: u16) {
+        let same_bank = self.cpu.pc >> 14 == jump >> 14;
+        // What a running DMA copies does not change while the program waits, so
+        // it can be copied later; except that VRAM is not always readable.
+        let dma_can_wait = !self.dma.active || !matches!(self.dma.source, 0x80..=0x9F);
+        if same_bank && dma_can_wait && !self.always_exact && self.cpu.ei_delay == 0 {
+            self.wait = Some((wait, jump));
+            self.slice_end = 0;
+        }
+    }
+
+    /// At the top of a waiting loop: takes as many turns as fit before the slice
+    /// ends or what the loop reads can change.
+    fn skip_wait(&mut self, rom: Code<'_>, wait: Wait, jump: u16) {
+        match wait {
+            Wait::Poll(polled) => self.skip_poll(rom, jump, polled),
+            Wait::Count8 { register } => self.skip_countdown(
+                rom,
+                jump,
+                |m| u16::from(m.register(register)),
+                |m, left| {
+                    let (value, f) = alu::dec(left as u8 + 1, m.cpu.f);
+                    m.set_register(register, value);
+                    m.cpu.f = f;
+                },
+            ),
+            Wait::Count16 { pair } => self.skip_countdown(
+                rom,
+                jump,
+                |m| m.pair(pair),
+                |m, left| {
+                    m.set_pair(pair, left);
+                    let [high, low] = left.to_be_bytes();
+                    (m.cpu.a, m.cpu.f) = alu::or(high, low);
+                },
+            ),
+        }
+    }
+
+    /// Takes one turn of the loop from PC to `jump`. False if the slice or the
+    /// loop ended on the way.
+    fn take_turn(&mut self, rom: Code<'_>, jump: u16) -> bool {
+        let top = self.cpu.pc;
+        let mut ahead = Lookahead::default();
+        while self.cycles < self.slice_end {
+            self.step_once(rom, &mut ahead);
+            // The jump noticed the loop again.
+            if self.wait.take().is_some() {
+                self.slice_end = self.slice_target;
+            }
+            if self.cpu.pc == top {
+                return true;
+            }
+            if !(top..=jump).contains(&self.cpu.pc) {
+                return false;
+            }
+        }
+        false
+    }
+
+    fn skip_poll(&mut self, rom: Code<'_>, jump: u16, polled: Polled) {
+        let polled = if polled.at_hl {
+            match polled.with_address(self.cpu.hl) {
+                Some(polled) => polled,
+                None => return,
+            }
+        } else {
+            polled
+        };
+        // Until then everything that the loop reads stays as it is.
+        let mut limit = self.slice_target;
+        if polled.lcd || polled.ly {
+            self.replay_lcd();
+            limit = limit.min(if polled.lcd {
+                self.ppu.next_transition_at()
+            } else {
+                self.ppu.ly_constant_until()
+            });
+        }
+        if polled.timer {
+            limit = limit.min(self.timer.next_count_at(self.cycles));
+        }
+        let before = self.cpu.registers();
+        let start = self.cycles;
+        if !self.take_turn(rom, jump) || self.cpu.registers() != before || self.cycles >= limit {
+            return;
+        }
+        let turn = self.cycles - start;
+        self.pass_turns((limit - 1 - self.cycles) / turn, turn);
+    }
+
+    fn skip_countdown(
+        &mut self,
+        rom: Code<'_>,
+        jump: u16,
+        left: impl Fn(&Self) -> u16,
+        set: impl Fn(&mut Self, u16),
+    ) {
+        let before = left(self);
+        let start = self.cycles;
+        // The body may push and pop to pass the time.
+        if !self.stack_is_plain()
+            || !self.take_turn(rom, jump)
+            || before == 0
+            || left(self) != before - 1
+        {
+            return;
+        }
+        let turn = self.cycles - start;
+        // The last turn is taken one instruction at a time, and so is one before
+        // an interrupt: it leaves the stack as it would be.
+        let fitting = (self.slice_target - 1).saturating_sub(self.cycles) / turn;
+        let turns = fitting.min(u64::from(left(self))).saturating_sub(2);
+        if turns > 0 {
+            set(self, left(self) - turns as u16);
+            self.pass_turns(turns, turn);
+        }
+    }
+
+    fn pass_turns(&mut self, turns: u64, turn: u64) {
+        self.cycles += turns * turn;
+        self.previous_start += turns * turn;
     }
 
     /// Ends the slice after this instruction.
@@ -243,7 +465,7 @@ impl Machine {
     }
 
     /// Wakes the CPU and dispatches, at the start of a slice; then the slice may run.
-    fn take_interrupt(&mut self, rom: &[u8]) {
+    fn take_interrupt(&mut self, rom: Code<'_>) {
         if self.cpu.ei_delay == 0 && self.interrupts.pending() != 0 && !self.cpu.locked {
             if self.cpu.halted && !self.cpu.halted_during_ei {
                 // PC stayed on the HALT.
@@ -258,7 +480,7 @@ impl Machine {
         self.slice_end = self.slice_target;
     }
 
-    fn dispatch(&mut self, rom: &[u8]) {
+    fn dispatch(&mut self, rom: Code<'_>) {
         let [high, low] = self.cpu.pc.to_be_bytes();
         let sp = self.cpu.sp;
         self.cpu.ime = false;

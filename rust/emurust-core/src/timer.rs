@@ -62,14 +62,20 @@ impl Timer {
         }
     }
 
-    /// Half the period of TIMA: the counter bit whose falling edge it counts.
+    /// Binary logarithm of the period of TIMA in T-cycles.
+    fn period_shift(tac: u8) -> u32 {
+        // 1024, 16, 64 and 256 cycles, for TAC 0 to 3.
+        0x0806_040A >> (8 * u32::from(tac & 0b11)) & 0xFF
+    }
+
+    /// The counter bit whose falling edge TIMA counts.
     fn edge_bit(tac: u8) -> u16 {
-        match tac & 0b11 {
-            0 => 1 << 9,
-            1 => 1 << 3,
-            2 => 1 << 5,
-            _ => 1 << 7,
-        }
+        1 << (Self::period_shift(tac) - 1)
+    }
+
+    /// Cycles since the last edge that TIMA counted or would have counted.
+    fn edge_phase(&self) -> u64 {
+        u64::from(self.counter) & ((1 << Self::period_shift(self.tac)) - 1)
     }
 
     fn enabled(&self) -> bool {
@@ -110,9 +116,7 @@ impl Timer {
     /// Advances `cycles` without a reload phase in progress, up to the overflow edge at most.
     fn skip(&mut self, cycles: u64) {
         if self.enabled() {
-            let period = u64::from(Self::edge_bit(self.tac)) * 2;
-            let phase = u64::from(self.counter) % period;
-            let edges = (phase + cycles) / period;
+            let edges = (self.edge_phase() + cycles) >> Self::period_shift(self.tac);
             let tima = u64::from(self.tima) + edges;
             if tima > 0xFF {
                 self.overflow();
@@ -160,8 +164,8 @@ impl Timer {
     }
 
     fn cycles_to_overflow(&self) -> u64 {
-        let period = u64::from(Self::edge_bit(self.tac)) * 2;
-        period - u64::from(self.counter) % period + u64::from(0xFF - self.tima) * period
+        (u64::from(0x100 - u16::from(self.tima)) << Self::period_shift(self.tac))
+            - self.edge_phase()
     }
 
     fn distance(&self) -> u64 {
@@ -194,6 +198,24 @@ impl Timer {
             NEVER => u64::MAX,
             distance => self.synced_to + distance,
         }
+    }
+
+    /// Absolute cycle at which a read of DIV or TIMA can next differ; the fields
+    /// may be behind by any time before `interrupt_at`.
+    pub(crate) fn next_count_at(&self, now: u64) -> u64 {
+        if self.reload_phase != reload::IDLE {
+            return now;
+        }
+        let counter = u64::from(self.counter) + (now - self.synced_to);
+        // DIV counts every 256 cycles, TIMA perhaps more often.
+        let shift = if self.enabled() {
+            Self::period_shift(self.tac).min(8)
+        } else {
+            8
+        };
+        let period = 1 << shift;
+        let overflow = self.interrupt_at().saturating_sub(4);
+        (now + period - (counter & (period - 1))).min(overflow)
     }
 
     /// DIV write. The caller has synced.

@@ -87,7 +87,7 @@ impl Wave {
             return 0;
         }
         let byte = self.ram[usize::from(self.position / 2)];
-        let nibble = if self.position % 2 == 0 {
+        let nibble = if self.position.is_multiple_of(2) {
             byte >> 4
         } else {
             byte & 0xF

@@ -9,6 +9,7 @@
 use super::alu;
 use super::registers::{FLAG_C, FLAG_H, FLAG_N, FLAG_Z};
 use crate::machine::Machine;
+use crate::rom::Code;
 
 /// Bytes of each instruction.
 pub(super) const LENGTHS: [u8; 256] = {
@@ -65,8 +66,18 @@ impl Machine {
         }
     }
 
+    /// Register by its number in opcodes: 0 B to 5 L, 7 A.
+    pub(crate) fn register(&self, r: u8) -> u8 {
+        r8(self, r)
+    }
+
+    pub(crate) fn set_register(&mut self, r: u8, value: u8) {
+        set_r8(self, r, value);
+    }
+
+    /// Register pair by its number in opcodes: 0 BC, 1 DE, 2 HL, 3 SP.
     #[inline(always)]
-    fn r16(&self, pair: u8) -> u16 {
+    pub(crate) fn pair(&self, pair: u8) -> u16 {
         match pair {
             0 => self.cpu.bc,
             1 => self.cpu.de,
@@ -76,7 +87,7 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn set_r16(&mut self, pair: u8, value: u16) {
+    pub(crate) fn set_pair(&mut self, pair: u8, value: u16) {
         match pair {
             0 => self.cpu.bc = value,
             1 => self.cpu.de = value,
@@ -92,7 +103,7 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn push(&mut self, rom: &[u8], value: u16, high_at: u64) {
+    fn push(&mut self, rom: Code<'_>, value: u16, high_at: u64) {
         let [high, low] = value.to_be_bytes();
         let sp = self.cpu.sp;
         self.write(rom, sp.wrapping_sub(1), high, high_at);
@@ -101,7 +112,7 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn pop(&mut self, rom: &[u8], low_at: u64) -> u16 {
+    fn pop(&mut self, rom: Code<'_>, low_at: u64) -> u16 {
         let sp = self.cpu.sp;
         let low = self.read(rom, sp, low_at);
         let high = self.read(rom, sp.wrapping_add(1), low_at + 4);
@@ -129,15 +140,28 @@ impl Machine {
     }
 
     #[inline(always)]
-    fn jump_relative(&mut self, offset: u8) {
-        self.cpu.pc = self.cpu.pc.wrapping_add(offset as i8 as u16);
+    fn jump_relative(&mut self, rom: Code<'_>, offset: u8) {
+        let after = self.cpu.pc;
+        self.cpu.pc = after.wrapping_add(offset as i8 as u16);
+        if offset >= 0x80 {
+            self.look_for_wait(rom, after.wrapping_sub(2));
+        }
+    }
+
+    #[inline(always)]
+    fn jump_absolute(&mut self, rom: Code<'_>, target: u16) {
+        let after = self.cpu.pc;
+        self.cpu.pc = target;
+        if target < after {
+            self.look_for_wait(rom, after.wrapping_sub(3));
+        }
     }
 }
 
 /// Executes the instruction `OP` whose bytes are `word` (first byte lowest);
 /// returns the T-cycles it takes.
 #[inline(always)]
-pub(super) fn execute<const OP: u8>(m: &mut Machine, rom: &[u8], word: u32) -> u64 {
+pub(super) fn execute<const OP: u8>(m: &mut Machine, rom: Code<'_>, word: u32) -> u64 {
     let x = OP >> 6;
     let y = OP >> 3 & 7;
     let z = OP & 7;
@@ -212,7 +236,7 @@ fn set_r8(m: &mut Machine, r: u8, value: u8) {
 }
 
 #[inline(always)]
-fn execute_block0<const OP: u8>(m: &mut Machine, rom: &[u8], imm8: u8, imm16: u16) -> u64 {
+fn execute_block0<const OP: u8>(m: &mut Machine, rom: Code<'_>, imm8: u8, imm16: u16) -> u64 {
     let y = OP >> 3 & 7;
     let z = OP & 7;
     let pair = y >> 1;
@@ -228,12 +252,12 @@ fn execute_block0<const OP: u8>(m: &mut Machine, rom: &[u8], imm8: u8, imm16: u1
             // STOP: a two-byte instruction that does nothing on PyBoy's DMG.
             2 => 4,
             3 => {
-                m.jump_relative(imm8);
+                m.jump_relative(rom, imm8);
                 12
             }
             _ => {
                 if m.condition(y & 3) {
-                    m.jump_relative(imm8);
+                    m.jump_relative(rom, imm8);
                     12
                 } else {
                     8
@@ -241,11 +265,11 @@ fn execute_block0<const OP: u8>(m: &mut Machine, rom: &[u8], imm8: u8, imm16: u1
             }
         },
         (1, 0) => {
-            m.set_r16(pair, imm16);
+            m.set_pair(pair, imm16);
             12
         }
         (1, _) => {
-            (m.cpu.hl, m.cpu.f) = alu::add16(m.cpu.hl, m.r16(pair), m.cpu.f);
+            (m.cpu.hl, m.cpu.f) = alu::add16(m.cpu.hl, m.pair(pair), m.cpu.f);
             8
         }
         (2, is_load) => {
@@ -269,11 +293,11 @@ fn execute_block0<const OP: u8>(m: &mut Machine, rom: &[u8], imm8: u8, imm16: u1
             8
         }
         (3, 0) => {
-            m.set_r16(pair, m.r16(pair).wrapping_add(1));
+            m.set_pair(pair, m.pair(pair).wrapping_add(1));
             8
         }
         (3, _) => {
-            m.set_r16(pair, m.r16(pair).wrapping_sub(1));
+            m.set_pair(pair, m.pair(pair).wrapping_sub(1));
             8
         }
         (4 | 5, _) => {
@@ -318,7 +342,7 @@ fn execute_block0<const OP: u8>(m: &mut Machine, rom: &[u8], imm8: u8, imm16: u1
 }
 
 #[inline(always)]
-fn execute_block3<const OP: u8>(m: &mut Machine, rom: &[u8], word: u32) -> u64 {
+fn execute_block3<const OP: u8>(m: &mut Machine, rom: Code<'_>, word: u32) -> u64 {
     let y = OP >> 3 & 7;
     let imm8 = (word >> 8) as u8;
     let imm16 = (word >> 8) as u16;
@@ -335,7 +359,7 @@ fn execute_block3<const OP: u8>(m: &mut Machine, rom: &[u8], word: u32) -> u64 {
         // POP
         0xC1 | 0xD1 | 0xE1 => {
             let value = m.pop(rom, 0);
-            m.set_r16(y >> 1, value);
+            m.set_pair(y >> 1, value);
             12
         }
         0xF1 => {
@@ -347,14 +371,14 @@ fn execute_block3<const OP: u8>(m: &mut Machine, rom: &[u8], word: u32) -> u64 {
         // JP cc
         0xC2 | 0xCA | 0xD2 | 0xDA => {
             if m.condition(y) {
-                m.cpu.pc = imm16;
+                m.jump_absolute(rom, imm16);
                 16
             } else {
                 12
             }
         }
         0xC3 => {
-            m.cpu.pc = imm16;
+            m.jump_absolute(rom, imm16);
             16
         }
         // CALL cc
@@ -374,7 +398,7 @@ fn execute_block3<const OP: u8>(m: &mut Machine, rom: &[u8], word: u32) -> u64 {
         }
         // PUSH
         0xC5 | 0xD5 | 0xE5 => {
-            m.push(rom, m.r16(y >> 1), 8);
+            m.push(rom, m.pair(y >> 1), 8);
             16
         }
         0xF5 => {
@@ -463,7 +487,7 @@ fn execute_block3<const OP: u8>(m: &mut Machine, rom: &[u8], word: u32) -> u64 {
 }
 
 /// The CB page: `y` is the shift kind or bit number, `z` the register.
-fn execute_cb(m: &mut Machine, rom: &[u8], op: u8) -> u64 {
+fn execute_cb(m: &mut Machine, rom: Code<'_>, op: u8) -> u64 {
     let (x, y, z) = (op >> 6, op >> 3 & 7, op & 7);
     if z == 6 {
         let hl = m.cpu.hl;

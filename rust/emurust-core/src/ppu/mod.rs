@@ -385,22 +385,41 @@ impl Ppu {
 
     /// Dot of the next transition at which an enabled STAT source may raise the line.
     fn stat_event_dot(&self) -> i64 {
-        if self.first_frame || self.stat & stat::HBLANK_SOURCE != 0 {
+        if self.first_frame {
             return self.target;
         }
         let mut dot = FRAME_DOTS;
+        if self.stat & stat::HBLANK_SOURCE != 0 && self.ly <= LAST_VISIBLE_LINE {
+            // When mode 0 begins is known from the beginning of mode 3 on.
+            dot = match self.next_step {
+                step::ADVANCE_LY => i64::from(self.ly + 1) * LINE_DOTS + OAM_SCAN_DOTS,
+                step::BEGIN_LINE => self.target + OAM_SCAN_DOTS,
+                _ => self.target,
+            };
+        }
         if self.stat & stat::OAM_SOURCE != 0 && self.ly <= LAST_VISIBLE_LINE {
-            dot = if self.next_step == step::BEGIN_LINE {
+            let line_begins = if self.next_step == step::BEGIN_LINE {
                 self.target
             } else {
                 i64::from(self.ly + 1) * LINE_DOTS
             };
+            dot = dot.min(line_begins);
         }
         if self.stat & stat::LYC_SOURCE != 0 && self.lyc > self.ly && self.lyc <= LAST_LINE {
             let early = if self.lyc < VBLANK_LINE { 4 } else { 0 };
             dot = dot.min(i64::from(self.lyc) * LINE_DOTS - early);
         }
         dot
+    }
+
+    /// A cycle before which LY does not change, unless a register is written.
+    pub(crate) fn ly_constant_until(&self) -> u64 {
+        let visible = self.is_on() && !self.first_frame && self.ly < LAST_VISIBLE_LINE;
+        if !visible || self.next_step == step::BEGIN_LINE {
+            return self.next_transition_at();
+        }
+        let dot = i64::from(self.ly + 1) * LINE_DOTS - 4;
+        (self.frame_start() + dot).max(0) as u64
     }
 
     fn transition(&mut self, interrupts: &mut Interrupts) {

@@ -1,0 +1,209 @@
+//! Cartridges made of random but sensible programs.
+
+#![allow(unreachable_pub, dead_code, reason = "each test file uses its part")]
+
+use std::sync::Arc;
+
+use emurust_core::Rom;
+
+/// A small generator, so that a seed means the same program everywhere.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed ^ 0x9E37_79B9_7F4A_7C15)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        // splitmix64
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ z >> 31
+    }
+
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+
+    pub fn byte(&mut self) -> u8 {
+        self.next() as u8
+    }
+
+    pub fn chance(&mut self, percent: u64) -> bool {
+        self.below(100) < percent
+    }
+}
+
+/// Puts a valid header into an image.
+pub fn seal(mut image: Vec<u8>, cartridge_type: u8) -> Arc<Rom> {
+    image[0x147] = cartridge_type;
+    image[0x148] = (image.len() / 0x8000).trailing_zeros() as u8;
+    image[0x149] = 3;
+    image[0x14D] = image[0x134..=0x14C]
+        .iter()
+        .fold(0u8, |sum, &byte| sum.wrapping_sub(byte).wrapping_sub(1));
+    Rom::from_bytes(&image).expect("the header is valid")
+}
+
+/// A cartridge of nothing but random bytes.
+pub fn noise(seed: u64) -> Arc<Rom> {
+    const TYPES: [u8; 8] = [0x00, 0x03, 0x06, 0x09, 0x10, 0x13, 0x1B, 0x1E];
+    let mut random = Random::new(seed);
+    let banks = 2 << random.below(4);
+    let image = (0..banks * 0x4000).map(|_| random.byte()).collect();
+    let kind = TYPES[random.below(8) as usize];
+    seal(image, kind)
+}
+
+/// A cartridge whose code exercises everything that the scheduler has to get
+/// right: interrupts, timer, LCD registers, DMA, bank switches, HALT, EI and DI
+/// in all orders, waiting loops, code in RAM.
+pub fn program(seed: u64) -> Arc<Rom> {
+    let mut random = Random::new(seed);
+    let mut image = vec![0; 4 * 0x4000];
+    for vector in 0..8 {
+        // RST targets: back at once.
+        image[vector * 8] = 0xC9;
+    }
+    for (index, vector) in (0x40..0x68).step_by(8).enumerate() {
+        let handler = 0x200 + index * 0x80;
+        put(&mut image, vector, &jump_to(handler));
+        let mut code = vec![0xF5, 0xE5];
+        for _ in 0..random.below(6) {
+            instruction(&mut random, &mut code);
+        }
+        code.extend([0xE1, 0xF1, 0xD9]);
+        put(&mut image, handler, &code);
+    }
+    put(&mut image, 0x100, &jump_to(0x150));
+    let mut setup = vec![0x31, 0xF0, 0xDF, 0x21, 0x00, 0xC0];
+    // LDH (FF),A and LDH (41),A
+    setup.extend([0x3E, random.byte() & 0x1F, 0xE0, 0xFF]);
+    setup.extend([0x3E, random.byte() & 0x78, 0xE0, 0x41]);
+    setup.extend([0x3E, random.byte() & 7, 0xE0, 0x07, 0xFB]);
+    setup.extend(jump_to(0x600));
+    put(&mut image, 0x150, &setup);
+    // OAM DMA from high RAM, as programs do it.
+    put(
+        &mut image,
+        0x580,
+        &[0x3E, 0xC1, 0xE0, 0x46, 0x3E, 0x28, 0x3D, 0x20, 0xFD, 0xC9],
+    );
+    let blocks: Vec<usize> = (0..40)
+        .map(|index| {
+            if index < 20 {
+                0x600 + index * 0x180
+            } else {
+                0x4000 + (index - 20) * 0x180
+            }
+        })
+        .collect();
+    for bank in 1..4 {
+        for &block in &blocks {
+            if block < 0x4000 && bank > 1 {
+                continue;
+            }
+            let mut code = Vec::new();
+            for _ in 0..8 + random.below(24) {
+                instruction(&mut random, &mut code);
+            }
+            code.extend(jump_to(blocks[random.below(40) as usize]));
+            let offset = if block < 0x4000 {
+                block
+            } else {
+                (bank - 1) * 0x4000 + block
+            };
+            put(&mut image, offset, &code);
+        }
+    }
+    seal(image, [0x13, 0x1B, 0x03][random.below(3) as usize])
+}
+
+fn jump_to(target: usize) -> [u8; 3] {
+    [0xC3, target as u8, (target >> 8) as u8]
+}
+
+fn put(image: &mut [u8], offset: usize, code: &[u8]) {
+    image[offset..offset + code.len()].copy_from_slice(code);
+}
+
+/// Appends an instruction, or a few that belong together.
+fn instruction(random: &mut Random, code: &mut Vec<u8>) {
+    const REGISTERS: [u8; 28] = [
+        0x00, 0x01, 0x02, 0x04, 0x05, 0x06, 0x07, 0x0F, 0x10, 0x11, 0x12, 0x14, 0x1A, 0x1C, 0x1E,
+        0x23, 0x26, 0x40, 0x41, 0x42, 0x43, 0x44, 0x45, 0x47, 0x48, 0x4A, 0x4B, 0x30,
+    ];
+    let register = REGISTERS[random.below(28) as usize];
+    match random.below(34) {
+        // Arithmetic between registers, loads, CB operations.
+        0..=6 => code.push(0x40 + (random.byte() & 0x3F)),
+        7..=9 => code.push(0x80 + (random.byte() & 0x3F)),
+        10 => code.extend([0xCB, random.byte()]),
+        11 => code.extend([[0x04, 0x0C, 0x14, 0x1C, 0x3C, 0x34][random.below(6) as usize]]),
+        12 => code.extend([0x3E, random.byte()]),
+        13 => code.extend([[0x27, 0x2F, 0x37, 0x3F, 0x07, 0x17][random.below(6) as usize]]),
+        14 => code.extend([[0xC5, 0xD5, 0xE5, 0xF5][random.below(4) as usize], 0xC1]),
+        // HL into work RAM, VRAM, OAM, echo, cartridge RAM.
+        15 | 16 => {
+            let high = [0xC0, 0xC1, 0x80, 0x98, 0xFE, 0xE0, 0xA0][random.below(7) as usize];
+            code.extend([0x21, random.byte() & 0x9F, high]);
+        }
+        17 => code.push([0x22, 0x2A, 0x32, 0x3A, 0x77, 0x36][random.below(5) as usize]),
+        18 => code.extend([
+            0x11,
+            random.byte(),
+            0xC1,
+            [0x12, 0x1A][random.below(2) as usize],
+        ]),
+        // Registers.
+        19 | 20 => code.extend([0xF0, register]),
+        21 | 22 => {
+            // Switching the LCD off all the time would hide the rest.
+            let lcd_off = register == 0x40 && !random.chance(10);
+            let value = random.byte() | if lcd_off { 0x80 } else { 0 };
+            code.extend([0x3E, value, 0xE0, register]);
+        }
+        23 => code.extend([0x0E, register, [0xF2, 0xE2][random.below(2) as usize]]),
+        24 => code.extend([
+            0x3E,
+            random.byte() & 0x1F,
+            0xE0,
+            [0xFF, 0x0F][random.below(2) as usize],
+        ]),
+        // Interrupt control.
+        25 => code.push(0xFB),
+        26 => code.push(0xF3),
+        27 => code.extend([[0xFB, 0x00][random.below(2) as usize], 0x76, 0x00]),
+        // Bank switches.
+        28 => code.extend([0x3E, random.byte() & 3, 0xEA, 0x00, 0x20]),
+        29 => code.extend([
+            0x3E,
+            [0x0A, 0x00][random.below(2) as usize],
+            0xEA,
+            0x00,
+            0x00,
+        ]),
+        // Waiting loops: for LY, for STAT, counted, with padding.
+        30 => match random.below(5) {
+            0 => code.extend([0xF0, 0x44, 0xFE, random.byte() % 154, 0x20, 0xFA]),
+            1 => code.extend([0xF0, 0x41, 0xE6, 0x03, 0x20, 0xFA]),
+            2 => code.extend([0x06, random.byte(), 0x05, 0x20, 0xFD]),
+            3 => code.extend([0x01, random.byte(), 0x02, 0x0B, 0x78, 0xB1, 0x20, 0xFB]),
+            _ => code.extend([0x0E, random.byte(), 0xC5, 0xC1, 0x00, 0x0D, 0x20, 0xFA]),
+        },
+        31 => code.extend([0xF0, 0x04, 0xE6, 0x10, 0x28, 0xFA]),
+        // The DMA routine: copied to high RAM and called.
+        32 => {
+            code.extend([0x21, 0x80, 0x05, 0x0E, 0x80, 0x06, 0x0A]);
+            code.extend([0x2A, 0xE2, 0x0C, 0x05, 0x20, 0xFA, 0xCD, 0x80, 0xFF]);
+        }
+        // Forward branches.
+        _ => code.extend([
+            [0x20, 0x28, 0x30, 0x38][random.below(4) as usize],
+            0x01,
+            0x3C,
+        ]),
+    }
+}

@@ -1,0 +1,100 @@
+//! The fast path against the machine that runs every slice of PyBoy's.
+
+mod common;
+
+use common::{noise, program, Random};
+use emurust_core::{Button, GameBoy, Options, Rom};
+use std::sync::Arc;
+
+fn twins(rom: &Arc<Rom>) -> [GameBoy; 2] {
+    [false, true].map(|exact_slices| {
+        let options = Options {
+            exact_slices,
+            ..Options::default()
+        };
+        GameBoy::new(Arc::clone(rom), options).expect("the options are valid")
+    })
+}
+
+fn assert_same(fast: &GameBoy, exact: &GameBoy, when: &str) {
+    assert_eq!(fast.cycles(), exact.cycles(), "cycles {when}");
+    assert_eq!(fast.registers(), exact.registers(), "registers {when}");
+    assert_eq!(fast.internals(), exact.internals(), "internals {when}");
+    for addr in 0x8000..=0xFFFF {
+        let (a, b) = (fast.peek(addr), exact.peek(addr));
+        assert_eq!(a, b, "{addr:04X} {when}");
+    }
+    assert_eq!(fast.cart_ram(), exact.cart_ram(), "cartridge RAM {when}");
+    assert!(fast.shades() == exact.shades(), "picture {when}");
+    assert_eq!(fast.line_parameters(), exact.line_parameters(), "{when}");
+}
+
+fn run_twins(rom: &Arc<Rom>, seed: u64, frames: u32) {
+    let [mut fast, mut exact] = twins(rom);
+    let mut random = Random::new(!seed);
+    for frame in 0..frames {
+        if random.chance(20) {
+            let button = Button::ALL[random.below(8) as usize];
+            for machine in [&mut fast, &mut exact] {
+                machine.queue_press(button);
+                machine.queue_release_delayed(button, 2);
+            }
+        }
+        let render = random.chance(40);
+        fast.tick(1, render, false);
+        exact.tick(1, render, false);
+        assert_same(&fast, &exact, &format!("seed {seed}, frame {frame}"));
+    }
+}
+
+#[test]
+fn programs_run_the_same_on_both() {
+    for seed in 0..300 {
+        run_twins(&program(seed), seed, 12);
+    }
+}
+
+#[test]
+fn noise_runs_the_same_on_both() {
+    for seed in 0..200 {
+        run_twins(&noise(seed), seed, 6);
+    }
+}
+
+#[test]
+fn writes_from_outside_are_seen_the_same() {
+    for seed in 0..60 {
+        let rom = program(seed);
+        let [mut fast, mut exact] = twins(&rom);
+        let mut random = Random::new(seed);
+        for frame in 0..12 {
+            let addr = (0x8000 + random.below(0x8000)) as u16;
+            let value = random.byte();
+            for machine in [&mut fast, &mut exact] {
+                machine.write(addr, value);
+                machine.tick(1, true, false);
+            }
+            assert_same(&fast, &exact, &format!("seed {seed}, frame {frame}"));
+        }
+    }
+}
+
+#[test]
+fn tracing_changes_nothing() {
+    for seed in 0..20 {
+        let rom = program(seed);
+        let [mut traced, mut plain] = twins(&rom);
+        let mut last = 0;
+        for frame in 0..6 {
+            let mut instructions = 0;
+            traced.trace_tick(true, |moment| {
+                assert!(moment.cycles >= last);
+                last = moment.cycles;
+                instructions += 1;
+            });
+            plain.tick(1, true, false);
+            assert!(instructions > 0 || traced.is_halted() || traced.is_locked());
+            assert_same(&traced, &plain, &format!("seed {seed}, frame {frame}"));
+        }
+    }
+}
