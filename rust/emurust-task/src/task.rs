@@ -526,7 +526,7 @@ impl Task {
         &self.spec.action_names
     }
 
-    /// The buttons that an action presses together; actions beyond the last count as the last.
+    /// The buttons that an action presses together.
     pub(crate) fn buttons(&self, action: usize) -> &[Button] {
         &self.spec.action_buttons[action]
     }
