@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from emurust.cli import main
-from emurust.verify import backends, generated, levels
+from emurust.verify import backends, generated, history, levels
 from emurust.verify.cartridge import assemble_cartridge
 from emurust.verify.levels import Job
 
@@ -42,6 +42,15 @@ def test_all_levels_without_boot_and_with_sound(
 def test_the_shipped_cartridge_is_the_default(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "--frames", "20", "--render", "none"]) == 0
     assert "the shipped cartridge" in capsys.readouterr().out
+
+
+def test_a_cartridge_that_locks_the_cpu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "locks.gb"
+    path.write_bytes(history.illegal_rom(0xD3))
+    assert main(["verify", str(path), "--frames", "60"]) == 0
+    output = capsys.readouterr().out
+    assert "executes an illegal opcode" in output
+    assert "level 3: EQUAL" in output
 
 
 def test_buttons_from_a_file(rom: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

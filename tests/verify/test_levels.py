@@ -55,7 +55,6 @@ def test_generated_programs(name: str, seed: int, long_run: bool) -> None:
                     sound=(seed + number) % 2 == 1,
                     buttons="random" if case.buttons else "none",
                     bus_every=50 if seed % 3 == 0 else 0,
-                    may_lock=case.may_lock,
                 )
             )
         )

@@ -91,6 +91,19 @@ def test_pictures_are_compared_also_when_not_drawn() -> None:
     assert outcome.divergence.differences.names() == ("screen",)
 
 
+def test_a_locked_machine_ends_the_run_before_the_reference_hangs() -> None:
+    class Locks(Counter):
+        @property
+        def locked(self) -> bool:
+            return self.steps > 7
+
+    left = Counter()
+    outcome = rollout(left, Locks(), Plan(50), required=())
+    assert outcome.locked
+    assert outcome.divergence is None
+    assert outcome.steps == left.steps == 7
+
+
 def test_mixed_rendering_has_long_gaps_and_single_frames() -> None:
     observed = Plan(3000, render="mixed", seed=3).observed()
     assert 0.1 < sum(observed) / len(observed) < 0.7

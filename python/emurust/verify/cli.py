@@ -166,6 +166,11 @@ def _run_cartridge(options: argparse.Namespace) -> bool:
     if not verdict.equal:
         _report(verdict, options)
     word = "EQUAL" if verdict.equal else "DIFFERENT"
+    if outcome.locked:
+        print(
+            f"frame {outcome.steps} executes an illegal opcode: EmuRust locks the CPU, PyBoy would "
+            "not return; compared up to there"
+        )
     print(
         f"level 3: {word}: {name}, {outcome.steps:,} equal frames, {len(outcome.compared)} "
         f"fields each, sound {'on' if job.sound else 'off'}, {outcome.seconds:.1f} s"

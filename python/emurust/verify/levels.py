@@ -47,8 +47,6 @@ class Job:
         render: which frames are drawn.
         buttons: ``random``, ``none``, or a script starting after the boot program.
         bus_every: see :class:`.rollout.Plan`.
-        may_lock: the program may run into an illegal opcode; the frames from there on
-            are left out, since PyBoy would not return from them.
     """
 
     name: str
@@ -61,7 +59,6 @@ class Job:
     render: Render = "mixed"
     buttons: str | Script = "random"
     bus_every: int = 0
-    may_lock: bool = False
 
     def plan(self) -> Plan:
         """The rollout this job stands for."""
@@ -137,8 +134,6 @@ def run_job(
 ) -> Verdict:
     """Run both machines through a job; on a difference find the instruction."""
     plan = job.plan()
-    if job.may_lock:
-        plan = replace(plan, frames=frames_before_lock(job, plan))
     left_machine, right_machine = left(job), right(job)
     setting = (
         left_machine.setting
@@ -172,23 +167,6 @@ def run_job(
             address_of=first_address,
         )
     return Verdict(job, outcome, found)
-
-
-def frames_before_lock(job: Job, plan: Plan) -> int:
-    """How many frames of ``plan`` EmuRust runs before it executes an illegal opcode.
-
-    When both machines are equal until then, PyBoy comes back from all of them.
-    """
-    machine = candidate(job)
-    try:
-        for step, observe in enumerate(plan.observed()):
-            inputs = plan.script[step] if step < len(plan.script) else ()
-            machine.step(inputs, observe=observe)
-            if machine.locked:
-                return step
-        return plan.frames
-    finally:
-        machine.close()
 
 
 def align_after_boot(left: Machine, right: Machine) -> None:
@@ -227,5 +205,4 @@ def generated_jobs(level: int, seeds: range, base: Job) -> Iterator[Job]:
                 seed=seed,
                 level=level,
                 buttons="random" if case.buttons else "none",
-                may_lock=case.may_lock,
             )

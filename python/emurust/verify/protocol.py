@@ -93,5 +93,14 @@ class Tracing(Protocol):
         """As ``step``, and return its instructions in order (possibly not all)."""
 
 
+@runtime_checkable
+class Locking(Protocol):
+    """A machine that can get stuck for good, where its reference would never return."""
+
+    @property
+    def locked(self) -> bool:
+        """It got stuck in the last step; no state from here on can be compared."""
+
+
 #: Makes a fresh machine; called again for every replay.
 MachineFactory = Callable[[], Machine]

@@ -18,7 +18,7 @@ from emurust.verify.compare import (
 )
 from emurust.verify.errors import VerifyError
 from emurust.verify.inputs import Script, no_buttons
-from emurust.verify.protocol import Machine, MachineFactory, Snapshot
+from emurust.verify.protocol import Locking, Machine, MachineFactory, Snapshot
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,6 +100,9 @@ class Outcome:
         divergence: the first difference, or None.
         compared: names of all fields that were compared.
         seconds: wall-clock time.
+        left, right: the states at the end, frozen (empty after a divergence).
+        locked: the run ended early because the right machine locked up (see
+            :attr:`.protocol.Locking.locked`) and the left one would not have returned.
     """
 
     steps: int
@@ -108,6 +111,7 @@ class Outcome:
     seconds: float
     left: Snapshot = field(default_factory=Snapshot)
     right: Snapshot = field(default_factory=Snapshot)
+    locked: bool = False
 
 
 #: Called after each step with the number of steps done.
@@ -145,8 +149,11 @@ def rollout(
     for step in range(plan.frames):
         observe = observed[step]
         inputs = script[step]
-        left.step(inputs, observe=observe)
         right.step(inputs, observe=observe)
+        if isinstance(right, Locking) and right.locked:
+            end = time.perf_counter() - started
+            return Outcome(step, None, compared, end, locked=True)
+        left.step(inputs, observe=observe)
         left_state, right_state = left.snapshot(), right.snapshot()
         differences = compare(left_state, right_state, keep)
         if observe or (plan.screen_every and step % plan.screen_every == 0):

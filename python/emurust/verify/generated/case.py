@@ -20,15 +20,12 @@ class Case:
         rom: the cartridge image.
         frames: how long to run it after the boot program's frames.
         buttons: whether random buttons are pressed.
-        may_lock: whether it may run into an illegal opcode, from which PyBoy does not
-            return.
     """
 
     name: str
     rom: bytes
     frames: int
     buttons: bool = False
-    may_lock: bool = False
 
 
 class Random:
