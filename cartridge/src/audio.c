@@ -8,6 +8,7 @@
 volatile uint8_t sound_request;
 volatile uint8_t music_request;
 uint8_t music_current;
+uint8_t sound_species;
 
 typedef struct {
     uint16_t start, next;
@@ -158,6 +159,28 @@ static void effect_step(void) {
     }
 }
 
+/* A cry of two tones; pitch, bend and length come from the number of the kith. */
+static uint8_t cry[14];
+
+static const uint8_t *make_cry(void) {
+    uint8_t n = sound_species;
+    cry[0] = 0;
+    cry[1] = 5 + (n & 3);
+    cry[2] = (n & 1) ? 0x14 + (n & 3) : 0x1C + (n & 3);
+    cry[3] = (n & 6) << 5;
+    cry[4] = 0xD2;
+    cry[5] = n * 37;
+    cry[6] = 0x84 + (n * 5 & 2) + (n & 1);
+    cry[7] = 10 + (n & 7);
+    cry[8] = (n & 2) ? 0x2D : 0x25;
+    cry[9] = 0x80;
+    cry[10] = 0xC3;
+    cry[11] = n * 91;
+    cry[12] = 0x85 + (n & 1);
+    cry[13] = 0;
+    return cry;
+}
+
 void audio_tick(void) {
     uint8_t i;
     Channel *c;
@@ -174,7 +197,8 @@ void audio_tick(void) {
         music_request = 0xFF;
     }
     if (sound_request) {
-        effect = effects[sound_request];
+        if (sound_request == SOUND_CRY) effect = make_cry();
+        else effect = effects[sound_request];
         sound_request = 0;
         effect_noise = *effect++;
         effect_left = 1;

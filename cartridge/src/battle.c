@@ -45,10 +45,12 @@ static void send_own(uint8_t slot) {
     move_cursor = 0;
     name_species(0, wBattleMon.species);
     battle_say(TEXT_GO);
+    own_shown = SHOW_KITH;
     battle_load_own_picture();
-    own_shown = 1;
     battle_draw_own();
     screen_update();
+    sound_species = wBattleMon.species;
+    sound_effect(SOUND_CRY);
 }
 
 static void send_foe(uint8_t slot) {
@@ -68,6 +70,8 @@ static void send_foe(uint8_t slot) {
     foe_shown = 1;
     battle_draw_foe();
     screen_update();
+    sound_species = wEnemyMon.species;
+    sound_effect(SOUND_CRY);
 }
 
 /* ---- damage -------------------------------------------------------------- */
@@ -702,7 +706,8 @@ uint8_t battle_run(void) {
     wIsInBattle = battle_kind;
     over = 0;
     cursor = 0;
-    own_shown = foe_shown = trainer_shown = 0;
+    foe_shown = trainer_shown = 0;
+    own_shown = SHOW_HERO;
     music_play(battle_kind == 2 ? MUSIC_DUEL : MUSIC_BATTLE);
     /* the world bends and darkens */
     hLcdMode = 1;
@@ -745,6 +750,8 @@ uint8_t battle_run(void) {
         foe_attack = foe_defence = 6;
         foe_bar = get16(wEnemyMon.hp);
         battle_screen_draw();
+        sound_species = battle_species;
+        sound_effect(SOUND_CRY);
         name_species(0, battle_species);
         battle_say(TEXT_WILD);
     }

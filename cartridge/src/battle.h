@@ -31,6 +31,9 @@ void battle_drop_foe(void);         /* the picture sinks */
 void battle_drop_own(void);
 void battle_drain_foe(uint16_t to); /* gauge runs down or up to this */
 void battle_drain_own(uint16_t to);
+#define SHOW_NOBODY 0
+#define SHOW_KITH 1
+#define SHOW_HERO 2
 extern uint8_t foe_shown, own_shown, trainer_shown;
 extern uint16_t foe_bar, own_bar;   /* hit points as the gauges show them */
 

@@ -27,9 +27,10 @@ static void load_picture(uint8_t bank, uint16_t from, uint8_t tile, uint8_t tile
 }
 
 void battle_load_foe_picture(void) {
+    uint8_t entry[3];
     if (trainer_shown) {
-        if (party.warden) load_picture(PIC_WARDEN_BANK, PIC_WARDEN, FOE_TILES, 49);
-        else load_picture(PIC_TRAINER_BANK, PIC_TRAINER, FOE_TILES, 49);
+        copy_far(PEOPLE_TABLE_BANK, PEOPLE_TABLE + party.picture * 3u, entry, 3);
+        load_picture(entry[0], entry[1] | ((uint16_t)entry[2] << 8), FOE_TILES, 49);
         return;
     }
     species_load(wEnemyMon.species);
@@ -37,6 +38,10 @@ void battle_load_foe_picture(void) {
 }
 
 void battle_load_own_picture(void) {
+    if (own_shown == SHOW_HERO) {
+        load_picture(PIC_HERO_BACK_BANK, PIC_HERO_BACK, OWN_TILES, 36);
+        return;
+    }
     species_load(wBattleMon.species);
     load_picture(species.back_bank, species.back, OWN_TILES, 36);
 }
@@ -80,7 +85,7 @@ void battle_foe_gauge(void) {
 void battle_own_gauge(void) {
     uint8_t i;
     clear(9, 7, 11, 5);
-    if (!own_shown) return;
+    if (own_shown != SHOW_KITH) return;
     put_name(10, 7, wBattleMon.species);
     *at(14, 8) = TILE_LV;
     put_number(15, 8, wBattleMon.level, 2);
@@ -102,7 +107,7 @@ void battle_draw_foe(void) {
 }
 
 void battle_draw_own(void) {
-    if (own_shown) picture(1, 6, 6, OWN_TILES, 0);
+    if (own_shown) picture(1, 6, 6, OWN_TILES, 0);      /* or the hero, before the first kith */
     else clear(1, 6, 6, 6);
     battle_own_gauge();
 }
@@ -127,6 +132,7 @@ void battle_screen_open(void) {
     hLcdMode = 0;
     fill((uint8_t *)0x9800, 0x400, TILE_SPACE);
     battle_load_foe_picture();
+    battle_load_own_picture();
     fill(wTileMap, 360, TILE_SPACE);
     lcd_on();
 }

@@ -2,6 +2,7 @@
 #include "title.h"
 #include "world.h"
 #include "sound.h"
+#include "objects.h"
 
 /* A new story: everything that is saved goes back to its beginning. */
 static void new_game(void) {
@@ -27,6 +28,7 @@ static void new_game(void) {
 void main(void) {
     music_request = 0xFF;
     music_current = 0xFF;
+    bubble_person = 0xFF;
     rSTAT = 0x40;               /* LY = LYC */
     rWX = 7;
     rIF = 0;

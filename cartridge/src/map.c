@@ -1,6 +1,7 @@
 /* map.c: loads map headers, objects and graphics from the data banks, and
  * answers what cell lies at a place, across the edges into connected maps. */
 #include "map.h"
+#include "objects.h"
 
 MapHeader map;
 Warp warps[MAX_WARPS];
@@ -88,6 +89,13 @@ void map_load_sprites(void) {
         vram_copy((uint8_t *)0x8000 + ((uint16_t)tile << 4), p, (uint16_t)tiles << 4);
         tile += tiles;
     }
+    /* the bubble has the last four tiles */
+    set_bank(SPRITE_TABLE_BANK);
+    p = (const uint8_t *)SPRITE_TABLE + SPRITE_BUBBLE * 4u;
+    bank = p[0];
+    p = (const uint8_t *)(p[1] | ((uint16_t)p[2] << 8));
+    set_bank(bank);
+    vram_copy((uint8_t *)0x8000 + BUBBLE_TILE * 16, p, 64);
     loaded_count = map.people;
     set_bank(old);
 }

@@ -27,7 +27,7 @@ typedef struct {
 typedef struct {
     char name[12];
     uint16_t reward;
-    uint8_t warden, count;
+    uint8_t picture, count;
     struct { uint8_t species, level; } members[6];
 } Party;
 

@@ -7,6 +7,8 @@ uint8_t walk_parity;        /* which foot */
 int8_t walk_dx, walk_dy;    /* of the current step, in cells */
 uint8_t walk_jump;          /* over a ledge */
 
+uint8_t bubble_person;
+
 static uint8_t *oam;
 
 static void put(uint8_t x, uint8_t y, uint8_t tile, uint8_t flags) {
@@ -74,6 +76,7 @@ void objects_update(void) {
                 flags = 0x30;
             }
         }
+        if (i == bubble_person) put(x, y - 16, BUBBLE_TILE, 0);
         put(x, y, tile, flags);
     }
     while (oam != wOam + 160) {

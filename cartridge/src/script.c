@@ -260,7 +260,10 @@ void trainer_sight(void) {
         home_y = p->y;
         sound_effect(SOUND_ALERT);
         wJoyIgnore = 0xF0;
-        wait_frames(20);
+        bubble_person = i;
+        objects_update();
+        wait_frames(24);
+        bubble_person = 0xFF;
         for (n = k - 1; n; --n) {
             p->x += dx;
             p->y += dy;

@@ -17,10 +17,12 @@
 #define SOUND_JUMP 11
 #define SOUND_ALERT 12
 #define SOUND_CUT 13
+#define SOUND_CRY 14            /* of sound_species */
 
 extern volatile uint8_t sound_request;  /* taken by the next timer interrupt */
 extern volatile uint8_t music_request;  /* 0xFF nothing, else a tune */
 extern uint8_t music_current;
+extern uint8_t sound_species;
 
 #define sound_effect(n) (sound_request = (n))
 void music_play(uint8_t tune);          /* starts it unless it plays already */

@@ -82,11 +82,11 @@ void load_text(uint16_t text) {
 
 /* Waits for A or B with the blinking mark in the corner. */
 static void wait_button(void) {
-    uint8_t *mark = at(18, 16);
+    uint8_t *mark = at(18, 17);
     uint8_t blink = 0;
     for (;;) {
         if ((blink & 15) == 0) {
-            *mark = (blink & 16) ? TILE_SPACE : TILE_MORE;
+            *mark = (blink & 16) ? FRAME_B : TILE_MORE;
             hTransferPos = 2;
             hTransfer = 1;
         }
@@ -94,7 +94,7 @@ static void wait_button(void) {
         wait_frame();
         if (take_pressed() & (PAD_A | PAD_B)) break;
     }
-    *mark = TILE_SPACE;
+    *mark = FRAME_B;
 }
 
 static void open_box(void) {

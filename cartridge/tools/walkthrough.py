@@ -35,8 +35,8 @@ HEARTHS = ["MILLBROOK", "STILLWATER", "CRAGFOOT", "HIGHMOOR", "ASHFORD", "SALTMA
 # before each warden: level of the first kith, the map to train in, the hearth near it
 PLAN = [
     (8, "MILL_PATH", 0), (15, "DAPPLE_WOOD", 1), (20, "REED_WAY", 1), (26, "WINDY_MOOR", 3),
-    (32, "CINDER_ROAD", 4), (43, "SALT_ROAD", 4), (46, "SALT_ROAD", 5), (51, "THORN_WAY", 6),
-    (72, "THORN_WAY", 7),
+    (32, "CINDER_ROAD", 4), (43, "SALT_ROAD", 4), (46, "SALT_ROAD", 5), (54, "THORN_WAY", 6),
+    (66, "THORN_WAY", 7),
 ]
 
 

@@ -176,6 +176,7 @@ def sprites(path, header, banks):
     frames = {"walker": 6, "person": 3, "thing": 1}
     table = b""
     names = {}
+    header.sprite_tiles = {}
     while (words := lines.words()) is not None:
         if len(words) != 2 or words[0] not in frames:
             lines.fail("expected 'walker|person|thing NAME'")
@@ -190,6 +191,7 @@ def sprites(path, header, banks):
                     data += encode_tile(cut(rows, x, y), OBJECT_SHADES, lines.fail)
         bank, address = banks.add(data)
         header.define("SPRITE_" + name, len(names))
+        header.sprite_tiles[name] = 4 * frames[kind]
         names[name] = len(names)
         table += bytes((bank, address & 255, address >> 8, frames[kind]))
     header.place("SPRITE_TABLE", banks.add(table))

@@ -5,6 +5,7 @@ from . import pictures
 from .source import AssetError, Lines
 
 EFFECTS = ["hit", "wear", "chip", "rouse", "brace", "poison", "sleep", "drain", "mend"]
+PEOPLE = ["lad", "lass", "worker", "seer", "rival", "warden", "warden2"]     # pictures of trainers
 ITEM_KINDS = ["lamp", "heal", "cure", "spark", "hush", "key"]
 SCRIPTS = ["starter", "cut", "smash", "gate"]
 
@@ -125,8 +126,11 @@ def build_species(data_dir, game, banks, header):
         blob += entry
     header.define("SPECIES_COUNT", len(game.species))
     header.place("SPECIES_TABLE", banks.add(blob))
-    for name in ("trainer", "warden"):
-        header.place("PIC_" + name, banks.add(art[name][0], 6))
+    table = b""
+    for name in PEOPLE:
+        bank, address = banks.add(art[name][0], 6)
+        table += bytes((bank, address & 255, address >> 8))
+    header.place("PEOPLE_TABLE", banks.add(table))
     header.place("PIC_HERO_BACK", banks.add(art["hero"][1], 6))
     # experience needed for each level: 0.8 n^3
     table = b"".join((n ** 3 * 4 // 5 if n > 1 else 0).to_bytes(4, "little") for n in range(101))
@@ -174,12 +178,12 @@ def build_parties(path, game, banks, header):
     lines = Lines(path)
     blob = b""
     while (words := lines.words()) is not None:
-        if words[0] != "party" or len(words) % 2 == 0 or len(words) > 17 or words[4] not in ("trainer", "warden"):
+        if words[0] != "party" or len(words) % 2 == 0 or len(words) > 17 or words[4] not in PEOPLE:
             lines.fail("expected 'party ID NAME reward picture SPECIES level ...', at most six")
         game.parties[words[1]] = len(game.parties)
         header.define("PARTY_" + words[1], game.parties[words[1]])
         entry = name_bytes(lines, words[2], 12) + int(words[3]).to_bytes(2, "little")
-        entry += bytes((words[4] == "warden", (len(words) - 5) // 2))
+        entry += bytes((PEOPLE.index(words[4]), (len(words) - 5) // 2))
         for i in range(5, len(words), 2):
             entry += bytes((look(lines, game.species, words[i], "species"), int(words[i + 1])))
         blob += entry.ljust(28, b"\0")

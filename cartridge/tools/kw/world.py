@@ -280,6 +280,7 @@ class World:
             else:
                 conn += bytes((255, 0, 0, 0, 0, 0, 0))
         warps, npcs, signs = [], [], []
+        looks = {"HERO", "BUBBLE"}
         m.json_warps, m.json_objects = [], []
         for marker, kind, rest, number in m.objects:
             x, y = m.marks[marker]
@@ -345,6 +346,7 @@ class World:
                     text = text2 = self.texts.add(plain[2], m.lines)
                 flag = self.flag(f"USED_{base}")
             self.look(m, DIRECTIONS, facing, "direction", number)
+            looks.add(sprite)
             record = bytes((x, y, self.look(m, h.sprites, sprite, "sprite", number),
                             DIRECTIONS[facing], KINDS[kind], arg, arg2, sight))
             for value in (flag, hide, show, need, text, text2):
@@ -355,6 +357,8 @@ class World:
                                    "facing": DIRECTIONS[facing]})
         if len(npcs) > 12 or len(warps) > 12 or len(signs) > 8:
             m.lines.fail(f"too many objects: {len(npcs)} people (12), {len(warps)} doors (12), {len(signs)} signs (8)")
+        if sum(h.sprite_tiles[name] for name in looks) > 128:
+            m.lines.fail("the people's looks do not fit the object tiles")
         enc = 255 if m.encounters is None else self.look(m, self.game.encounters, m.encounters, "encounters", 0)
         music = self.look(m, self.game.music, m.music, "music", 0)
         tileset = list(h.tilesets).index(m.tileset.name)
