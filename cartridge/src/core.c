@@ -28,7 +28,8 @@ void vram_copy_far(uint8_t bank, uint16_t from, uint16_t to, uint16_t count) {
 }
 
 void wait_frames(uint8_t n) {
-    while (n--) wait_frame();
+    hFrameCounter = n;          /* the VBlank handler counts it down */
+    while (hFrameCounter) wait_frame();
 }
 
 void lcd_off(void) {

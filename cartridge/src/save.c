@@ -1,5 +1,6 @@
-/* save.c: the saved game in battery RAM: two copies, each with a mark, the data
- * ranges one after the other, and a checksum. Reading takes the first good copy. */
+/* save.c: the saved game in battery RAM: two copies in two RAM
+ * banks, each with a mark, the data ranges one after the other, and a checksum.
+ * Reading takes the first good copy. */
 #include "menu.h"
 
 typedef struct { uint8_t *from; uint16_t count; } Range;
@@ -15,15 +16,16 @@ static const Range ranges[] = {
     {(uint8_t *)0xDA80, 705},       /* box */
 };
 #define RANGES (sizeof(ranges) / sizeof(ranges[0]))
-#define COPY_A ((uint8_t *)0xA000)
-#define COPY_B ((uint8_t *)0xB000)
+#define COPIES 2                        /* one in each of the first RAM banks */
+#define COPY ((uint8_t *)0xA000)
 
-static void ram_on(void) {
+static void ram_on(uint8_t bank) {
     *(volatile uint8_t *)0x0000 = 0x0A;
-    *(volatile uint8_t *)0x4000 = 0;
+    *(volatile uint8_t *)0x4000 = bank;
 }
 
 static void ram_off(void) {
+    *(volatile uint8_t *)0x4000 = 0;
     *(volatile uint8_t *)0x0000 = 0;
 }
 
@@ -69,23 +71,32 @@ static void read_copy(uint8_t *p) {
     }
 }
 
+/* The first good copy's bank, or COPIES; leaves that bank switched on. */
+static uint8_t find_good(void) {
+    uint8_t bank;
+    for (bank = 0; bank != COPIES; ++bank) {
+        ram_on(bank);
+        if (good(COPY)) break;
+    }
+    return bank;
+}
+
 uint8_t save_exists(void) {
-    uint8_t yes;
-    ram_on();
-    yes = good(COPY_A) || good(COPY_B);
+    uint8_t yes = find_good() != COPIES;
     ram_off();
     return yes;
 }
 
 void save_write(void) {
-    ram_on();
-    write_copy(COPY_A);
-    write_copy(COPY_B);
+    uint8_t bank;
+    for (bank = 0; bank != COPIES; ++bank) {
+        ram_on(bank);
+        write_copy(COPY);
+    }
     ram_off();
 }
 
 void save_read(void) {
-    ram_on();
-    read_copy(good(COPY_A) ? COPY_A : COPY_B);
+    if (find_good() != COPIES) read_copy(COPY);
     ram_off();
 }
