@@ -26,7 +26,7 @@ IN_BATTLE, PARTY_COUNT, PARTY = 0xD057, 0xD163, 0xD16B
 BATTLE_MON, ENEMY_MON = 0xD014, 0xCFE5
 BADGES, MAP, Y, X = 0xD356, 0xD35E, 0xD361, 0xD362
 EVENTS, WINDOW_Y, JOY_IGNORE = 0xD747, 0xFFB0, 0xCD6B
-BAG = 0xD31E
+PALETTE = 0xFF47
 
 CURSOR = 0xE8
 STEPS = {"down": (0, 1), "up": (0, -1), "left": (-1, 0), "right": (1, 0)}
@@ -36,7 +36,7 @@ HEARTHS = ["MILLBROOK", "STILLWATER", "CRAGFOOT", "HIGHMOOR", "ASHFORD", "SALTMA
 PLAN = [
     (8, "MILL_PATH", 0), (15, "DAPPLE_WOOD", 1), (20, "REED_WAY", 1), (26, "WINDY_MOOR", 3),
     (32, "CINDER_ROAD", 4), (43, "SALT_ROAD", 4), (46, "SALT_ROAD", 5), (54, "THORN_WAY", 6),
-    (66, "THORN_WAY", 7),
+    (70, "THORN_WAY", 7),
 ]
 
 
@@ -177,8 +177,8 @@ class Walkthrough:
                 self.fight()
             elif self.byte(WINDOW_Y) == 0:
                 self.press("a")
-            elif self.byte(WALK):
-                self.tick(4)
+            elif self.byte(WALK) or self.byte(PALETTE) != 0xE4:
+                self.tick(4)            # a step or a fade is under way
             else:
                 return
         raise Stuck(f"nothing settles at {self.place()}")
@@ -225,7 +225,7 @@ class Walkthrough:
         direction = spots[self.place()]
         if self.byte(FACING) != FACINGS[direction]:
             self.press(direction)
-            self.settle()
+        self.settle()
 
     def talk(self, map_name, marker, until=lambda: True):
         for _ in range(30):
