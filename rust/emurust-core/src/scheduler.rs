@@ -19,7 +19,7 @@ use crate::interrupts::Interrupts;
 use crate::machine::Machine;
 use crate::rom::Code;
 use crate::timer::reload;
-use crate::waiting::{Polled, Wait};
+use crate::waiting::{LineTest, Polled, Wait};
 
 const MIN_SLICE: u64 = 4;
 const DISPATCH_T_CYCLES: u64 = 20;
@@ -292,6 +292,7 @@ impl Machine {
     /// ends or what the loop reads can change.
     fn skip_wait(&mut self, rom: Code<'_>, wait: Wait, jump: u16) {
         match wait {
+            Wait::Line { line, while_ } => self.skip_lines(rom, jump, line, while_),
             Wait::Poll(polled) => self.skip_poll(rom, jump, polled),
             Wait::Count8 { register } => self.skip_countdown(
                 rom,
@@ -335,6 +336,31 @@ impl Machine {
             }
         }
         false
+    }
+
+    /// A loop that reads LY afresh in every turn and goes on while a test holds:
+    /// it goes on until the first line for which the test does not.
+    fn skip_lines(&mut self, rom: Code<'_>, jump: u16, line: u8, test: LineTest) {
+        self.replay_lcd();
+        let ly = self.ppu.ly;
+        let Some(next_step) = self.ppu.line_begins_at(ly + 1) else {
+            return;
+        };
+        // LY falls only where the frame, and with it the slice, ends.
+        let ends_at = match test {
+            LineTest::Different | LineTest::Below => self.ppu.line_begins_at(line),
+            LineTest::Equal => Some(next_step),
+            LineTest::NotBelow => None,
+        };
+        let limit = ends_at.unwrap_or(u64::MAX).min(self.slice_target);
+        let start = self.cycles;
+        if !test.holds(ly, line) || !self.take_turn(rom, jump) {
+            return;
+        }
+        let turn = self.cycles - start;
+        // One turn more is taken as usual: it leaves A and F as that line makes them.
+        let turns = (limit.saturating_sub(self.cycles + 1) / turn).saturating_sub(1);
+        self.pass_turns(turns, turn);
     }
 
     fn skip_poll(&mut self, rom: Code<'_>, jump: u16, polled: Polled) {

@@ -14,6 +14,13 @@ const MAX_BODY: usize = 24;
 /// What ends a waiting loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
+    /// LY, compared with a line number and nothing else done.
+    Line {
+        /// The number compared with.
+        line: u8,
+        /// The loop goes on while this holds.
+        while_: LineTest,
+    },
     /// Something that is read: memory, an interrupt's flag, a register.
     Poll(Polled),
     /// An 8-bit register (by its number in opcodes) counted down to zero.
@@ -27,6 +34,27 @@ pub(crate) enum Wait {
         /// Number of the pair: 0 BC, 1 DE, 2 HL.
         pair: u8,
     },
+}
+
+/// How LY is to the number that a loop compares it with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineTest {
+    Different,
+    Equal,
+    Below,
+    NotBelow,
+}
+
+impl LineTest {
+    /// The loop goes on when it reads this line.
+    pub(crate) fn holds(self, ly: u8, line: u8) -> bool {
+        match self {
+            Self::Different => ly != line,
+            Self::Equal => ly == line,
+            Self::Below => ly < line,
+            Self::NotBelow => ly >= line,
+        }
+    }
 }
 
 /// What a polling loop reads, as far as the code tells.
@@ -103,7 +131,22 @@ fn recognise(bank: &[u8], offset: usize) -> Option<Wait> {
             return Some(wait);
         }
     }
-    recognise_poll(body).map(Wait::Poll)
+    recognise_line(body, bank[offset]).or_else(|| recognise_poll(body).map(Wait::Poll))
+}
+
+/// LDH A,(LY); CP n; a conditional jump.
+fn recognise_line(body: &[u8], jump: u8) -> Option<Wait> {
+    let &[0xF0, 0x44, 0xFE, line] = body else {
+        return None;
+    };
+    let while_ = match jump {
+        0x20 | 0xC2 => LineTest::Different,
+        0x28 | 0xCA => LineTest::Equal,
+        0x30 | 0xD2 => LineTest::NotBelow,
+        0x38 | 0xDA => LineTest::Below,
+        _ => return None,
+    };
+    Some(Wait::Line { line, while_ })
 }
 
 /// Offset in the bank to which the jump at `offset` goes, if it is one.

@@ -412,14 +412,22 @@ impl Ppu {
         dot
     }
 
+    /// Absolute cycle at which LY becomes `line` (beyond the present one) in this
+    /// frame; none if that cannot be told.
+    pub(crate) fn line_begins_at(&self, line: u8) -> Option<u64> {
+        let regular = self.is_on() && !self.first_frame && !self.restart_pending;
+        if !regular || self.next_step == step::BEGIN_LINE || line <= self.ly || line > LAST_LINE {
+            return None;
+        }
+        let early = if line < VBLANK_LINE { 4 } else { 0 };
+        let dot = i64::from(line) * LINE_DOTS - early;
+        Some((self.frame_start() + dot).max(0) as u64)
+    }
+
     /// A cycle before which LY does not change, unless a register is written.
     pub(crate) fn ly_constant_until(&self) -> u64 {
-        let visible = self.is_on() && !self.first_frame && self.ly < LAST_VISIBLE_LINE;
-        if !visible || self.next_step == step::BEGIN_LINE {
-            return self.next_transition_at();
-        }
-        let dot = i64::from(self.ly + 1) * LINE_DOTS - 4;
-        (self.frame_start() + dot).max(0) as u64
+        self.line_begins_at(self.ly + 1)
+            .unwrap_or_else(|| self.next_transition_at())
     }
 
     fn transition(&mut self, interrupts: &mut Interrupts) {

@@ -187,7 +187,10 @@ fn instruction(random: &mut Random, code: &mut Vec<u8>) {
         ]),
         // Waiting loops: for LY, for STAT, counted, with padding.
         30 => match random.below(5) {
-            0 => code.extend([0xF0, 0x44, 0xFE, random.byte() % 154, 0x20, 0xFA]),
+            0 => {
+                let jump = [0x20, 0x28, 0x30, 0x38][random.below(4) as usize];
+                code.extend([0xF0, 0x44, 0xFE, 1 + random.byte() % 153, jump, 0xFA]);
+            }
             1 => code.extend([0xF0, 0x41, 0xE6, 0x03, 0x20, 0xFA]),
             2 => code.extend([0x06, random.byte(), 0x05, 0x20, 0xFD]),
             3 => code.extend([0x01, random.byte(), 0x02, 0x0B, 0x78, 0xB1, 0x20, 0xFB]),
