@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 
 pufferlib = pytest.importorskip("pufferlib", reason="PufferLib is not installed")
 
@@ -75,19 +76,13 @@ def test_it_writes_into_pufferlibs_buffers() -> None:
     vecenv.close()
 
 
-def streams(vecenv: Any, steps: int = 3) -> list[bytes]:
-    """What tells agents' random streams apart: their dummies' first observations."""
-    vecenv.reset(seed=42)
-    return [record.tobytes() for record in vecenv.observations]
-
-
 class Dummies(PokemonPuffer):
     """The same environment around machines whose observation is their random stream."""
 
     def __init__(self, num_agents: int = 3, buf: Any = None, seed: int | None = None) -> None:
         super().__init__(num_agents, start_state="power_on", buf=None, seed=seed)
         self.pool.close()
-        self.single_observation_space = pufferlib.spaces.Box(0, 255, (16,), np.uint8)
+        self.single_observation_space = spaces.Box(0, 255, (16,), np.uint8)
         pufferlib.set_buffers(self, buf)
         self.pool = Pool.dummy(
             num_agents,

@@ -51,44 +51,66 @@ pub(crate) fn call(shared: &Shared, seat: usize) {
     }
 }
 
-/// Tells the trainer, if it sleeps, that a machine is in a queue of finished ones.
-pub(crate) fn report(shared: &Shared) {
-    let count = shared.done_count().fetch_add(1, SeqCst).wrapping_add(1);
-    if shared.waiting().load(SeqCst) == 0 {
-        return;
+/// Tells the trainer how many machines have finished, not more often than is of use: each time
+/// takes a cache line from a trainer that looks at it.
+pub(crate) struct Reporter {
+    finished: u32,
+    last: Instant,
+}
+
+/// Reports wait at most this long for others to go with.
+const REPORT_INTERVAL: Duration = Duration::from_micros(10);
+
+impl Reporter {
+    pub(crate) fn new() -> Self {
+        Self {
+            finished: 0,
+            last: Instant::now(),
+        }
     }
-    let early = shared.wake_at().load(SeqCst).wrapping_sub(count);
-    // As signed numbers: at or past the count that the trainer waits for.
-    if early == 0 || early > u32::MAX / 2 {
-        signal::wake(shared.done_count());
+
+    /// A machine is in the queue of finished ones.
+    pub(crate) fn add(&mut self, shared: &Shared) {
+        self.finished += 1;
+        let now = Instant::now();
+        if now - self.last >= REPORT_INTERVAL {
+            self.last = now;
+            self.flush(shared);
+        }
     }
+
+    /// Tells what was not told yet, and wakes the trainer if it sleeps and waits for no more.
+    pub(crate) fn flush(&mut self, shared: &Shared) {
+        if self.finished == 0 {
+            return;
+        }
+        let finished = std::mem::take(&mut self.finished);
+        let count = shared
+            .done_count()
+            .fetch_add(finished, SeqCst)
+            .wrapping_add(finished);
+        if shared.waiting().load(SeqCst) != 0 && reached(count, shared.wake_at().load(SeqCst)) {
+            signal::wake(shared.done_count());
+        }
+    }
+}
+
+/// Whether a count that wraps around is at or past a target.
+pub(crate) fn reached(count: u32, target: u32) -> bool {
+    count.wrapping_sub(target) <= u32::MAX / 2
 }
 
 /// Sleeps until `missing` more machines have finished since `done_count` was `seen`, at most for
 /// `limit`.
 pub(crate) fn wait_for_reports(shared: &Shared, seen: u32, missing: usize, limit: Duration) {
-    let missing = u32::try_from(missing).unwrap_or(u32::MAX / 4);
-    shared.wake_at().store(seen.wrapping_add(missing), SeqCst);
+    let target = seen.wrapping_add(u32::try_from(missing).unwrap_or(u32::MAX / 4));
+    shared.wake_at().store(target, SeqCst);
     shared.waiting().store(1, SeqCst);
     fence(SeqCst);
-    let reached = || {
-        let early = seen
-            .wrapping_add(missing)
-            .wrapping_sub(shared.done_count().load(SeqCst));
-        early == 0 || early > u32::MAX / 2
-    };
-    let end = Instant::now() + limit;
-    while !reached() {
-        let now = Instant::now();
-        if now >= end {
-            break;
-        }
-        let count = shared.done_count().load(SeqCst);
-        if !reached() {
-            signal::sleep_while(shared.done_count(), count, end - now);
-            // Interrupted by a signal to this process, perhaps: let the caller look.
-            break;
-        }
+    let count = shared.done_count().load(SeqCst);
+    if !reached(count, target) {
+        // May be interrupted, by a signal to this process for example: let the caller look.
+        signal::sleep_while(shared.done_count(), count, limit);
     }
     shared.waiting().store(0, SeqCst);
 }

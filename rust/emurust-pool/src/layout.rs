@@ -14,7 +14,7 @@
 //! version or length.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::machine::Shape;
 use crate::memory::Memory;
@@ -156,7 +156,7 @@ impl Layout {
         let mut layout = Self {
             parameters,
             seats: space.take(seats, SEAT_LEN, LINE),
-            cells: space.take(seats, cells_per_queue.checked_mul(8)?, LINE),
+            cells: space.take(seats, cells_per_queue.checked_mul(16)?, LINE),
             cells_per_queue,
             controls: space.take(machines, CONTROL_LEN, LINE),
             observations: space.take(machines, shape.observation_len, PAGE),
@@ -297,10 +297,10 @@ impl Shared {
     pub(crate) fn asleep(&self, seat: usize) -> &AtomicU32 {
         self.memory.u32(self.seat(seat, 1) + 4)
     }
-    fn cells(&self, queue: usize) -> &[AtomicU32] {
+    fn cells(&self, queue: usize) -> &[AtomicU64] {
         let count = self.layout.cells_per_queue;
         self.memory
-            .u32s(self.layout.cells + queue * count * 4, count)
+            .u64s(self.layout.cells + queue * count * 8, count)
     }
     /// Jobs for a worker.
     pub(crate) fn jobs(&self, seat: usize) -> JobQueue<'_> {

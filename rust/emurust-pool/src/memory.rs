@@ -94,16 +94,16 @@ impl Memory {
         self.atomics(offset, count)
     }
 
-    pub(crate) fn u32s(&self, offset: usize, count: usize) -> &[AtomicU32] {
+    pub(crate) fn u32(&self, offset: usize) -> &AtomicU32 {
+        &self.atomics(offset, 1)[0]
+    }
+
+    pub(crate) fn u64s(&self, offset: usize, count: usize) -> &[AtomicU64] {
         self.atomics(offset, count)
     }
 
-    pub(crate) fn u32(&self, offset: usize) -> &AtomicU32 {
-        &self.u32s(offset, 1)[0]
-    }
-
     pub(crate) fn u64(&self, offset: usize) -> &AtomicU64 {
-        &self.atomics(offset, 1)[0]
+        &self.u64s(offset, 1)[0]
     }
 
     /// Copies bytes in. The caller has the turn for them.

@@ -19,6 +19,7 @@ use crate::memory::Memory;
 use crate::processes::{self, Processes, WorkerProgram};
 use crate::recipe::Recipe;
 use crate::seeds;
+use crate::queue::{Job, MOST_ACTIONS};
 use crate::slot::{ArrayPointers, Command, Control, OUTCOME_BROKEN};
 use crate::threads::{private_block, Threads};
 
@@ -162,7 +163,8 @@ pub(crate) struct Desk {
     ready: VecDeque<u32>,
     sent: usize,
     recovering: usize,
-    calls: usize,
+    /// How the call went that was waited for, once it is answered.
+    answer: Option<u8>,
     /// Machines whose command failed, not yet told.
     faults: VecDeque<(usize, String)>,
 }
@@ -175,7 +177,7 @@ impl Desk {
             ready: VecDeque::with_capacity(machines),
             sent: 0,
             recovering: 0,
-            calls: 0,
+            answer: None,
             faults: VecDeque::new(),
         }
     }
@@ -183,40 +185,38 @@ impl Desk {
     #[cfg(unix)]
     pub(crate) fn expect_call(&mut self, machine: usize) {
         self.states[machine] = State::Called;
-        self.calls = 1;
+        self.answer = None;
     }
 
     #[cfg(unix)]
-    pub(crate) fn call_is_answered(&self) -> bool {
-        self.calls == 0
+    pub(crate) fn answer(&mut self) -> Option<u8> {
+        self.answer.take()
     }
 
     #[cfg(unix)]
     pub(crate) fn forget_call(&mut self, machine: usize) {
         self.states[machine] = State::Idle;
-        self.calls = 0;
     }
 
     /// Takes in everything that has finished.
     pub(crate) fn drain(&mut self, shared: &Shared) {
         for seat in 0..=shared.layout.parameters.workers {
             let done = shared.done(seat);
-            while let Some(machine) = done.pop() {
+            while let Some((machine, outcome)) = done.pop() {
                 // A number that is none can only come from stray writes to the block.
                 if (machine as usize) < self.states.len() {
-                    self.arrived(shared, machine);
+                    self.arrived(shared, machine, outcome);
                 }
             }
         }
     }
 
-    fn arrived(&mut self, shared: &Shared, number: u32) {
+    fn arrived(&mut self, shared: &Shared, number: u32, outcome: u8) {
         let machine = number as usize;
-        let control = Control::new(&shared.memory, &shared.layout, machine);
         match self.states[machine] {
             State::Called => {
                 self.states[machine] = State::Idle;
-                self.calls = 0;
+                self.answer = Some(outcome);
                 return;
             }
             State::Sent => self.sent -= 1,
@@ -224,7 +224,8 @@ impl Desk {
             State::Idle | State::Ready => return,
         }
         let was_sent = self.states[machine] != (State::Recovering { was_sent: false });
-        if control.outcome().load(Relaxed) == OUTCOME_BROKEN {
+        if outcome == OUTCOME_BROKEN {
+            let control = Control::new(&shared.memory, &shared.layout, machine);
             self.broken[machine] = true;
             self.faults.push_back((machine, control.message()));
             self.states[machine] = if was_sent { State::Sent } else { State::Idle };
@@ -261,10 +262,10 @@ impl Desk {
     }
 }
 
-/// How work is spread. Machines that it is given are idle and their control blocks written.
+/// How work is spread. Machines that it is given are idle.
 pub(crate) trait Workers: Send {
-    /// Queues machines and calls workers to them.
-    fn submit(&mut self, machines: &[u32], caller_helps: bool) -> Result<(), PoolError>;
+    /// Queues jobs and calls workers to them.
+    fn submit(&mut self, jobs: &[Job], caller_helps: bool) -> Result<(), PoolError>;
     /// Does some of the work on the calling thread.
     fn help(&mut self, deadline: Instant);
     /// How long the trainer looks for results in a loop before it sleeps.
@@ -345,7 +346,7 @@ pub struct Pool {
     batch: Option<Batch>,
     options: PoolOptions,
     batch_size: usize,
-    submission: Vec<u32>,
+    submission: Vec<Job>,
     received: Vec<u32>,
     starts: Vec<Option<Arc<OwnedStart>>>,
     /// Machines whose loss their next result is to report.
@@ -404,6 +405,11 @@ impl Pool {
             return Err(PoolError::Argument(format!(
                 "a pool has at most {} machines, not {machines}",
                 u32::MAX
+            )));
+        }
+        if recipe.shape().num_actions > MOST_ACTIONS {
+            return Err(PoolError::Argument(format!(
+                "a pool's machines have at most {MOST_ACTIONS} actions"
             )));
         }
         let batch_size = options.batch_size.unwrap_or(machines);
@@ -618,8 +624,8 @@ impl Pool {
         Control::new(&self.shared.memory, &self.shared.layout, machine)
     }
 
-    /// Writes an action into a machine's control block.
-    fn write_action(&self, machine: usize, action: i64) -> Result<(), PoolError> {
+    /// The job of taking an action, if there is one of that number.
+    fn step_job(&self, machine: usize, action: i64) -> Result<Job, PoolError> {
         let num_actions = self.shape().num_actions;
         let number = u32::try_from(action)
             .ok()
@@ -635,10 +641,7 @@ impl Pool {
                 "machine {machine} has not begun an episode; call reset() first"
             )));
         }
-        let control = self.control(machine);
-        control.action().store(number, Relaxed);
-        control.command().store(Command::Step as u32, Relaxed);
-        Ok(())
+        Ok(Job::new(number_of(machine), Command::Step as u8, number))
     }
 
     /// Hands out what is in `submission`.
@@ -646,8 +649,8 @@ impl Pool {
         // Before anything is marked: a thread that cannot be started changes nothing.
         self.caller_helps = caller_helps;
         self.wanted = wanted;
-        for &number in &self.submission {
-            let machine = number as usize;
+        for &job in &self.submission {
+            let machine = job.machine() as usize;
             self.desk.states[machine] = State::Sent;
             let lost = std::mem::take(&mut self.loss_to_report[machine]);
             self.set_lost(machine, lost);
@@ -657,8 +660,8 @@ impl Pool {
         let submitted = self.workers.submit(&submission, caller_helps);
         self.submission = submission;
         if submitted.is_err() {
-            for &number in &self.submission {
-                self.desk.states[number as usize] = State::Idle;
+            for &job in &self.submission {
+                self.desk.states[job.machine() as usize] = State::Idle;
             }
             self.desk.sent -= self.submission.len();
         }
@@ -677,16 +680,12 @@ impl Pool {
     pub fn begin_step(&mut self, action: impl Fn(usize) -> i64) -> Result<(), PoolError> {
         self.check_usable()?;
         self.check_all_whole()?;
+        self.submission.clear();
         for machine in 0..self.len() {
             self.check_idle(machine)?;
-            self.write_action(machine, action(machine))?;
+            let job = self.step_job(machine, action(machine))?;
+            self.submission.push(job);
         }
-        self.submission.clear();
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "the number of machines fits"
-        )]
-        self.submission.extend(0..self.len() as u32);
         self.submit(true, Wanted::All)
     }
 
@@ -714,14 +713,14 @@ impl Pool {
                 .try_for_each(|(position, number)| -> Result<(), PoolError> {
                     let machine = self.machine_number(number)?;
                     self.check_idle(machine)?;
-                    self.write_action(machine, action(position))?;
+                    let job = self.step_job(machine, action(position))?;
                     // Marked now, so that the same number again is seen.
                     self.desk.states[machine] = State::Sent;
-                    self.submission.push(u32::try_from(machine).unwrap_or(0));
+                    self.submission.push(job);
                     Ok(())
                 });
-        for &number in &self.submission {
-            self.desk.states[number as usize] = State::Idle;
+        for &job in &self.submission {
+            self.desk.states[job.machine() as usize] = State::Idle;
         }
         checked?;
         self.submit(false, self.wanted)
@@ -825,11 +824,8 @@ impl Pool {
         self.set_streams(seeding, chosen)?;
         self.submission.clear();
         for machine in (0..self.len()).filter(|&machine| is_chosen(machine)) {
-            self.control(machine)
-                .command()
-                .store(Command::Reset as u32, Relaxed);
             self.begun[machine] = true;
-            self.submission.push(u32::try_from(machine).unwrap_or(0));
+            self.submission.push(reset_job(machine));
         }
         self.desk
             .ready
@@ -841,17 +837,22 @@ impl Pool {
     pub fn finish_reset(&mut self) {
         // What else is ready stays so until it is received.
         let submission = std::mem::take(&mut self.submission);
-        for &number in &submission {
-            self.desk.states[number as usize] = State::Idle;
+        for &job in &submission {
+            self.desk.states[job.machine() as usize] = State::Idle;
         }
         let states = &self.desk.states;
         self.desk
             .ready
             .retain(|&number| states[number as usize] == State::Ready);
-        self.received.clear();
-        self.received.extend_from_slice(&submission);
         self.submission = submission;
+        self.receive_submission();
         self.deliver();
+    }
+
+    fn receive_submission(&mut self) {
+        self.received.clear();
+        self.received
+            .extend(self.submission.iter().map(|job| job.machine()));
     }
 
     fn set_streams(
@@ -898,27 +899,31 @@ impl Pool {
         self.look_at_workers(Instant::now());
         let spin = self.workers.spin();
         loop {
+            let seen = self.shared.done_count().load(SeqCst);
+            self.desk.drain(&self.shared);
+            if let Some(outcome) = self.verdict() {
+                return outcome;
+            }
+            let missing = self.missing().max(1);
+            let target = seen.wrapping_add(u32::try_from(missing).unwrap_or(u32::MAX / 4));
             let start = Instant::now();
-            let seen = loop {
-                let seen = self.shared.done_count().load(SeqCst);
-                self.desk.drain(&self.shared);
-                if let Some(outcome) = self.verdict() {
-                    return outcome;
-                }
-                if start.elapsed() >= spin {
-                    break seen;
-                }
-                for _ in 0..32 {
+            let mut now = start;
+            // Only this one word is looked at: all else would be taken from those who write it.
+            while !idle::reached(self.shared.done_count().load(SeqCst), target) && now - start < spin
+            {
+                for _ in 0..8 {
                     std::hint::spin_loop();
                 }
-            };
-            let now = Instant::now();
+                now = Instant::now();
+            }
+            if idle::reached(self.shared.done_count().load(SeqCst), target) {
+                continue;
+            }
             if now >= end {
                 return Ok(Progress::Waiting);
             }
             self.look_at_workers(now);
-            let missing = self.missing();
-            idle::wait_for_reports(&self.shared, seen, missing.max(1), LOOK.min(end - now));
+            idle::wait_for_reports(&self.shared, seen, missing, LOOK.min(end - now));
         }
     }
 
@@ -1008,7 +1013,7 @@ impl Pool {
             let was_sent = match self.desk.states[machine] {
                 State::Sent => true,
                 State::Ready => {
-                    let number = u32::try_from(machine).unwrap_or(0);
+                    let number = number_of(machine);
                     self.desk.ready.retain(|&ready| ready != number);
                     true
                 }
@@ -1019,13 +1024,10 @@ impl Pool {
             let prepared = self.prepare_recovery(machine);
             self.desk.states[machine] = if was_sent { State::Sent } else { State::Idle };
             prepared?;
-            self.submission.push(u32::try_from(machine).unwrap_or(0));
+            self.submission.push(reset_job(machine));
         }
         for &machine in &broken {
             let was_sent = self.desk.states[machine] == State::Sent;
-            self.control(machine)
-                .command()
-                .store(Command::Reset as u32, Relaxed);
             self.desk.states[machine] = State::Recovering { was_sent };
             self.desk.broken[machine] = false;
             self.desk.recovering += 1;
@@ -1056,8 +1058,7 @@ impl Pool {
 
     /// Ends it.
     pub fn finish_recover(&mut self) {
-        self.received.clear();
-        self.received.extend_from_slice(&self.submission);
+        self.receive_submission();
         self.deliver();
         self.wanted = Wanted::All;
     }
@@ -1259,6 +1260,15 @@ pub enum Keeper {
     #[doc(hidden)]
     #[expect(private_interfaces, reason = "opaque: only to be held")]
     Shared(Arc<Shared>),
+}
+
+/// The number of machines fits (checked by `Pool::new`).
+fn number_of(machine: usize) -> u32 {
+    u32::try_from(machine).unwrap_or(u32::MAX)
+}
+
+fn reset_job(machine: usize) -> Job {
+    Job::new(number_of(machine), Command::Reset as u8, 0)
 }
 
 fn count_workers(backend: &Backend, machines: usize) -> Result<usize, PoolError> {

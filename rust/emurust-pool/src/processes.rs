@@ -17,6 +17,7 @@ use crate::layout::{Layout, Shared};
 use crate::machine::{Inspect, StartChoice};
 use crate::memory::Memory;
 use crate::pool::{Desk, Workers};
+use crate::queue::Job;
 use crate::recipe::Recipe;
 use crate::signal;
 use crate::slot::{Command, Control, OUTCOME_DONE};
@@ -54,6 +55,9 @@ pub(crate) struct Processes {
     workers: Vec<Process>,
     starting_since: Instant,
     called: Vec<bool>,
+    /// The worker of each machine.
+    owners: Vec<usize>,
+    spin: Duration,
     /// The process that started the workers.
     owner: u32,
 }
@@ -92,7 +96,10 @@ impl Processes {
         program: WorkerProgram,
     ) -> Result<Self, PoolError> {
         let count = shared.layout.parameters.workers;
+        let machines = shared.layout.parameters.machines;
         let mut processes = Self {
+            owners: (0..machines).map(|m| shared.layout.owner(m)).collect(),
+            spin: signal::spin_time(count + 1),
             shared,
             file,
             program,
@@ -180,30 +187,22 @@ impl Processes {
         if let Some(how) = self.look(worker) {
             return Err(self.loss(worker, how).to_string());
         }
-        let control = self.control(machine);
-        control.argument().store(argument, Relaxed);
-        control.command().store(command as u32, Relaxed);
+        self.control(machine).argument().store(argument, Relaxed);
         desk.expect_call(machine);
+        let number = u32::try_from(machine).unwrap_or(u32::MAX);
         self.shared
             .jobs(worker)
-            .push(u32::try_from(machine).unwrap_or(u32::MAX));
+            .push(Job::new(number, command as u8, 0));
         idle::call(&self.shared, worker);
-        loop {
+        let outcome = loop {
             let seen = self.shared.done_count().load(SeqCst);
             desk.drain(&self.shared);
-            if desk.call_is_answered() {
-                break;
+            if let Some(outcome) = desk.answer() {
+                break outcome;
             }
             let start = Instant::now();
-            while start.elapsed() < Duration::from_micros(20) {
-                desk.drain(&self.shared);
-                if desk.call_is_answered() {
-                    break;
-                }
+            while start.elapsed() < self.spin && self.shared.done_count().load(SeqCst) == seen {
                 std::hint::spin_loop();
-            }
-            if desk.call_is_answered() {
-                break;
             }
             idle::wait_for_reports(&self.shared, seen, 1, LOOK);
             if start.elapsed() >= LOOK {
@@ -212,12 +211,11 @@ impl Processes {
                     return Err(self.loss(worker, how).to_string());
                 }
             }
-        }
-        let control = self.control(machine);
-        if control.outcome().load(Relaxed) == OUTCOME_DONE {
+        };
+        if outcome == OUTCOME_DONE {
             Ok(())
         } else {
-            Err(control.message())
+            Err(self.control(machine).message())
         }
     }
 
@@ -249,11 +247,11 @@ fn how_it_ended(status: ExitStatus) -> String {
 }
 
 impl Workers for Processes {
-    fn submit(&mut self, machines: &[u32], _caller_helps: bool) -> Result<(), PoolError> {
+    fn submit(&mut self, jobs: &[Job], _caller_helps: bool) -> Result<(), PoolError> {
         self.called.fill(false);
-        for &machine in machines {
-            let owner = self.shared.layout.owner(machine as usize);
-            self.shared.jobs(owner).push(machine);
+        for &job in jobs {
+            let owner = self.owners[job.machine() as usize];
+            self.shared.jobs(owner).push(job);
             self.called[owner] = true;
         }
         for worker in (0..self.called.len()).filter(|&worker| self.called[worker]) {
@@ -265,7 +263,7 @@ impl Workers for Processes {
     fn help(&mut self, _deadline: Instant) {}
 
     fn spin(&self) -> Duration {
-        signal::spin_time(self.workers.len() + 1)
+        self.spin
     }
 
     fn check(&mut self) -> Option<PoolError> {

@@ -1,33 +1,62 @@
-//! Queues of machine numbers in shared memory.
+//! Queues in shared memory: jobs to the workers, and machines that have finished back.
 //!
-//! Both are rings with room for every machine of the pool, and no machine is in them twice, so
+//! What travels is one word each, so that a step of a machine touches no memory of its own
+//! between trainer and worker but its results. Both are rings with room for every machine of the pool, and no machine is in them twice, so
 //! they cannot overflow. Heads and tails only count up; the ring's length is a power of two.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// What one worker is to do with one machine: machine in the low half, command and action above.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Job(u64);
+
+const COMMAND_BITS: u32 = 8;
+/// Actions are below it.
+pub(crate) const MOST_ACTIONS: usize = 1 << (32 - COMMAND_BITS);
+
+impl Job {
+    /// `action` is below [`MOST_ACTIONS`].
+    pub(crate) const fn new(machine: u32, command: u8, action: u32) -> Self {
+        let order = (action << COMMAND_BITS) | command as u32;
+        Self((order as u64) << 32 | machine as u64)
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "the low half")]
+    pub(crate) const fn machine(self) -> u32 {
+        self.0 as u32
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "its lowest byte")]
+    pub(crate) const fn command(self) -> u8 {
+        (self.0 >> 32) as u8
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "the upper half")]
+    pub(crate) const fn action(self) -> u32 {
+        (self.0 >> 32) as u32 >> COMMAND_BITS
+    }
+}
 
 /// Jobs for one worker: the trainer pushes, the worker and those who steal from it pop.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct JobQueue<'m> {
     pub(crate) head: &'m AtomicU32,
     pub(crate) tail: &'m AtomicU32,
-    pub(crate) cells: &'m [AtomicU32],
+    pub(crate) cells: &'m [AtomicU64],
 }
 
 impl JobQueue<'_> {
-    fn cell(&self, position: u32) -> &AtomicU32 {
+    fn cell(&self, position: u32) -> &AtomicU64 {
         &self.cells[position as usize & (self.cells.len() - 1)]
     }
 
     /// Adds a job. Only the trainer does.
-    pub(crate) fn push(&self, machine: u32) {
+    pub(crate) fn push(&self, job: Job) {
         let tail = self.tail.load(Ordering::Relaxed);
-        self.cell(tail).store(machine, Ordering::Relaxed);
-        // Publishes the cell and the machine's command.
+        self.cell(tail).store(job.0, Ordering::Relaxed);
+        // Publishes the cell and what goes with it in the machine's control block.
         self.tail.store(tail.wrapping_add(1), Ordering::Release);
     }
 
     /// Takes the oldest job.
-    pub(crate) fn pop(&self) -> Option<u32> {
+    pub(crate) fn pop(&self) -> Option<Job> {
         let mut head = self.head.load(Ordering::Acquire);
         loop {
             if head == self.tail.load(Ordering::Acquire) {
@@ -35,13 +64,13 @@ impl JobQueue<'_> {
             }
             // The cell is overwritten only after the head has moved on, and then the exchange
             // fails and the number read here is not used.
-            let machine = self.cell(head).load(Ordering::Relaxed);
+            let job = Job(self.cell(head).load(Ordering::Relaxed));
             let next = head.wrapping_add(1);
             match self
                 .head
                 .compare_exchange_weak(head, next, Ordering::AcqRel, Ordering::Acquire)
             {
-                Ok(_) => return Some(machine),
+                Ok(_) => return Some(job),
                 Err(now) => head = now,
             }
         }
@@ -63,21 +92,21 @@ impl JobQueue<'_> {
 pub(crate) struct DoneQueue<'m>(pub(crate) JobQueue<'m>);
 
 impl DoneQueue<'_> {
-    /// Adds a finished machine; publishes its results. Only the worker does.
-    pub(crate) fn push(&self, machine: u32) {
-        self.0.push(machine);
+    /// Adds a finished machine and how it went; publishes its results. Only the worker does.
+    pub(crate) fn push(&self, machine: u32, outcome: u8) {
+        self.0.push(Job::new(machine, outcome, 0));
     }
 
     /// Takes the machine that finished first. Only the trainer does.
-    pub(crate) fn pop(&self) -> Option<u32> {
+    pub(crate) fn pop(&self) -> Option<(u32, u8)> {
         let queue = &self.0;
         let head = queue.head.load(Ordering::Relaxed);
         if head == queue.tail.load(Ordering::Acquire) {
             return None;
         }
-        let machine = queue.cell(head).load(Ordering::Relaxed);
+        let done = Job(queue.cell(head).load(Ordering::Relaxed));
         queue.head.store(head.wrapping_add(1), Ordering::Relaxed);
-        Some(machine)
+        Some((done.machine(), done.command()))
     }
 
     pub(crate) fn clear(&self) {
@@ -91,13 +120,22 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
 
     #[test]
+    fn a_job_is_one_word() {
+        let job = Job::new(u32::MAX, 200, (1 << 24) - 1);
+        assert_eq!(
+            (job.machine(), job.command(), job.action()),
+            (u32::MAX, 200, (1 << 24) - 1)
+        );
+    }
+
+    #[test]
     fn every_job_is_taken_once_by_somebody() {
         const JOBS: u32 = 40_000;
         let (head, tail) = (
             AtomicU32::new(u32::MAX - 100),
             AtomicU32::new(u32::MAX - 100),
         );
-        let cells: Vec<AtomicU32> = (0..64).map(|_| AtomicU32::new(0)).collect();
+        let cells: Vec<AtomicU64> = (0..64).map(|_| AtomicU64::new(0)).collect();
         let queue = JobQueue {
             head: &head,
             tail: &tail,
@@ -110,7 +148,7 @@ mod tests {
                 scope.spawn(|| {
                     while count.load(Ordering::Relaxed) < JOBS as usize {
                         if let Some(job) = queue.pop() {
-                            taken[job as usize].fetch_add(1, Ordering::Relaxed);
+                            taken[job.machine() as usize].fetch_add(1, Ordering::Relaxed);
                             count.fetch_add(1, Ordering::Relaxed);
                         }
                     }
@@ -121,7 +159,7 @@ mod tests {
                 while job as usize >= count.load(Ordering::Relaxed) + 64 {
                     std::hint::spin_loop();
                 }
-                queue.push(job);
+                queue.push(Job::new(job, 1, 2));
             }
         });
         assert!(taken.iter().all(|taken| taken.load(Ordering::Relaxed) == 1));
@@ -131,17 +169,17 @@ mod tests {
     #[test]
     fn done_queue_keeps_the_order() {
         let (head, tail) = (AtomicU32::new(0), AtomicU32::new(0));
-        let cells: Vec<AtomicU32> = (0..4).map(|_| AtomicU32::new(0)).collect();
+        let cells: Vec<AtomicU64> = (0..4).map(|_| AtomicU64::new(0)).collect();
         let queue = DoneQueue(JobQueue {
             head: &head,
             tail: &tail,
             cells: &cells,
         });
         for round in 0..10 {
-            queue.push(round);
-            queue.push(round + 100);
-            assert_eq!(queue.pop(), Some(round));
-            assert_eq!(queue.pop(), Some(round + 100));
+            queue.push(round, 0);
+            queue.push(round + 100, 2);
+            assert_eq!(queue.pop(), Some((round, 0)));
+            assert_eq!(queue.pop(), Some((round + 100, 2)));
             assert_eq!(queue.pop(), None);
         }
     }

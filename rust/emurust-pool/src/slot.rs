@@ -17,11 +17,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use crate::layout::{Layout, CONTROL_LEN};
 use crate::machine::{Inspect, Machine, Record, Shape, StartChoice, StepOutcome};
 use crate::memory::Memory;
+use crate::queue::Job;
 use crate::seeds;
 
 /// What a worker is to do with a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u32)]
+#[repr(u8)]
 pub(crate) enum Command {
     /// Start the stream's next episode.
     Reset = 1,
@@ -47,24 +48,24 @@ pub(crate) enum Command {
 
 impl Command {
     #[cfg(unix)]
-    pub(crate) fn from_number(number: u32) -> Option<Self> {
+    pub(crate) fn from_number(number: u8) -> Option<Self> {
         use Command::{Fetch, Fork, Inspect, Load, Make, Reset, Save, SetStart, Step, Store};
         [
             Reset, Step, Save, Fetch, Store, Load, Fork, Inspect, SetStart, Make,
         ]
         .into_iter()
-        .find(|command| *command as u32 == number)
+        .find(|command| *command as u8 == number)
     }
 }
 
 /// How a command went.
-pub(crate) const OUTCOME_DONE: u32 = 0;
+pub(crate) const OUTCOME_DONE: u8 = 0;
 /// It could not be carried out; the machine is as before.
-pub(crate) const OUTCOME_REFUSED: u32 = 1;
+pub(crate) const OUTCOME_REFUSED: u8 = 1;
 /// The machine failed or panicked: it has to be made anew.
-pub(crate) const OUTCOME_BROKEN: u32 = 2;
+pub(crate) const OUTCOME_BROKEN: u8 = 2;
 
-const AT_MESSAGE: usize = 48;
+const AT_MESSAGE: usize = 40;
 const MESSAGE_LEN: usize = CONTROL_LEN - AT_MESSAGE;
 
 /// A machine's control block.
@@ -87,36 +88,28 @@ impl<'m> Control<'m> {
     fn u64(self, offset: usize) -> &'m AtomicU64 {
         self.memory.u64(self.base + offset)
     }
-    pub(crate) fn command(self) -> &'m AtomicU32 {
-        self.u32(0)
-    }
-    pub(crate) fn action(self) -> &'m AtomicU32 {
-        self.u32(4)
-    }
     /// The machine's stream of random numbers.
     pub(crate) fn stream(self) -> &'m AtomicU64 {
-        self.u64(8)
+        self.u64(0)
     }
     /// Number of the stream's next episode. Kept here, so that a worker started again after a
     /// loss repeats none.
     pub(crate) fn episode(self) -> &'m AtomicU64 {
-        self.u64(16)
+        self.u64(8)
     }
     pub(crate) fn argument(self) -> &'m AtomicU64 {
-        self.u64(24)
+        self.u64(16)
     }
     /// Length of what a command gave.
     pub(crate) fn result(self) -> &'m AtomicU64 {
-        self.u64(32)
-    }
-    pub(crate) fn outcome(self) -> &'m AtomicU32 {
-        self.u32(40)
+        self.u64(24)
     }
     fn message_len(self) -> &'m AtomicU32 {
-        self.u32(44)
+        self.u32(32)
     }
 
-    pub(crate) fn set_outcome(self, outcome: u32, message: &str) {
+    /// Says why a command could not be carried out.
+    pub(crate) fn set_message(self, message: &str) {
         // Cut at the room there is, between characters.
         let mut len = message.len().min(MESSAGE_LEN);
         while !message.is_char_boundary(len) {
@@ -128,7 +121,6 @@ impl<'m> Control<'m> {
         }
         self.message_len()
             .store(u32::try_from(len).unwrap_or(0), Relaxed);
-        self.outcome().store(outcome, Relaxed);
     }
 
     pub(crate) fn message(self) -> String {
@@ -313,12 +305,11 @@ impl Slot {
         self.over = false;
     }
 
-    /// Carries out [`Command::Reset`] or [`Command::Step`] and says how it went. Never panics.
-    pub(crate) fn run(&mut self, control: Control<'_>) {
-        let step = control.command().load(Relaxed) == Command::Step as u32;
+    /// Carries out [`Command::Step`] or else [`Command::Reset`]: how it went. Never panics.
+    pub(crate) fn run(&mut self, control: Control<'_>, job: Job) -> u8 {
         let ran = catch_unwind(AssertUnwindSafe(|| {
-            if step {
-                self.step(control)
+            if job.command() == Command::Step as u8 {
+                self.step(control, job.action())
             } else {
                 self.reset(control)?;
                 Ok(StepOutcome::default())
@@ -331,8 +322,11 @@ impl Slot {
         };
         self.rows.set_outcome(outcome);
         match problem {
-            None => control.outcome().store(OUTCOME_DONE, Relaxed),
-            Some(message) => control.set_outcome(OUTCOME_BROKEN, &message),
+            None => OUTCOME_DONE,
+            Some(message) => {
+                control.set_message(&message);
+                OUTCOME_BROKEN
+            }
         }
     }
 
@@ -343,12 +337,11 @@ impl Slot {
         self.machine.reset(seed, self.rows.record())
     }
 
-    fn step(&mut self, control: Control<'_>) -> Result<StepOutcome, String> {
+    fn step(&mut self, control: Control<'_>, action: u32) -> Result<StepOutcome, String> {
         if self.over && self.next_step {
             self.reset(control)?;
             return Ok(StepOutcome::default());
         }
-        let action = control.action().load(Relaxed);
         let outcome = self.machine.step(action, self.rows.record());
         if outcome.terminated || outcome.truncated {
             if self.same_step {

@@ -11,14 +11,18 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::error::PoolError;
-use crate::idle;
+use crate::idle::{self, Reporter};
 use crate::layout::{Layout, Shared};
 use crate::machine::{Inspect, StartChoice};
 use crate::memory::Memory;
 use crate::pool::{Desk, Workers};
+use crate::queue::{DoneQueue, Job};
 use crate::recipe::Recipe;
 use crate::signal;
 use crate::slot::{guarded, ArrayPointers, Control, Slot};
+
+/// Jobs between two looks at the clock.
+const LOOK_EVERY: usize = 8;
 
 /// What all threads share.
 struct Crew {
@@ -29,13 +33,13 @@ struct Crew {
 }
 
 impl Crew {
-    /// The next machine for a seat: its own first, then the others'.
-    fn take(&self, seat: usize) -> Option<usize> {
+    /// The next job for a seat: its own first, then the others'.
+    fn take(&self, seat: usize) -> Option<Job> {
         (0..self.threads).find_map(|step| {
             let victim = (seat + step) % self.threads;
-            let machine = self.shared.jobs(victim).pop()? as usize;
+            let job = self.shared.jobs(victim).pop()?;
             // A number that is none can only come from stray writes to the block.
-            (machine < self.slots.len()).then_some(machine)
+            ((job.machine() as usize) < self.slots.len()).then_some(job)
         })
     }
 
@@ -43,9 +47,12 @@ impl Crew {
         (0..self.threads).any(|seat| !self.shared.jobs(seat).is_empty())
     }
 
-    fn run(&self, machine: usize) {
+    /// Does a job and puts the machine into a queue of finished ones.
+    fn run(&self, job: Job, done: DoneQueue<'_>) {
+        let machine = job.machine() as usize;
         let control = Control::new(&self.shared.memory, &self.shared.layout, machine);
-        self.slot(machine).run(control);
+        let outcome = self.slot(machine).run(control, job);
+        done.push(job.machine(), outcome);
     }
 
     fn slot(&self, machine: usize) -> std::sync::MutexGuard<'_, Slot> {
@@ -61,12 +68,13 @@ impl Crew {
 
     fn serve(&self, seat: usize) {
         let done = self.shared.done(seat);
+        let mut reporter = Reporter::new();
         while !self.stopping() {
-            if let Some(machine) = self.take(seat) {
-                self.run(machine);
-                done.push(u32::try_from(machine).unwrap_or(u32::MAX));
-                idle::report(&self.shared);
+            if let Some(job) = self.take(seat) {
+                self.run(job, done);
+                reporter.add(&self.shared);
             } else {
+                reporter.flush(&self.shared);
                 idle::wait_for_call(&self.shared, seat, self.spin, || {
                     self.stopping() || self.has_work()
                 });
@@ -82,6 +90,8 @@ pub(crate) struct Threads {
     handles: Vec<Option<JoinHandle<()>>>,
     /// Seats that got work in the present submission.
     called: Vec<bool>,
+    /// The seat of each machine.
+    owners: Vec<usize>,
     /// The process that the threads are in.
     owner: u32,
 }
@@ -113,7 +123,9 @@ impl Threads {
             spin: signal::spin_time(threads),
             shared,
         };
+        let machines = crew.slots.len();
         Ok(Self {
+            owners: (0..machines).map(|m| crew.shared.layout.owner(m)).collect(),
             crew: Arc::new(crew),
             recipe,
             handles: (0..threads).map(|_| None).collect(),
@@ -141,20 +153,20 @@ impl Threads {
 }
 
 impl Workers for Threads {
-    fn submit(&mut self, machines: &[u32], caller_helps: bool) -> Result<(), PoolError> {
+    fn submit(&mut self, jobs: &[Job], caller_helps: bool) -> Result<(), PoolError> {
         let threads = self.crew.threads;
         let first = usize::from(caller_helps);
-        for seat in first..threads.min(machines.len()) {
+        for seat in first..threads.min(jobs.len()) {
             self.start(seat)?;
         }
         self.called.fill(false);
-        for &machine in machines {
-            let owner = self.crew.shared.layout.owner(machine as usize);
-            self.crew.shared.jobs(owner).push(machine);
+        for &job in jobs {
+            let owner = self.owners[job.machine() as usize];
+            self.crew.shared.jobs(owner).push(job);
             self.called[owner] = true;
         }
         // Whoever has work of its own, and others to steal if there is enough for them.
-        let mut spare = machines.len();
+        let mut spare = jobs.len();
         for seat in (first..threads).filter(|&seat| self.called[seat]) {
             idle::call(&self.crew.shared, seat);
             spare -= 1;
@@ -170,10 +182,11 @@ impl Workers for Threads {
 
     fn help(&mut self, deadline: Instant) {
         let done = self.crew.shared.done(self.crew.threads);
-        while let Some(machine) = self.crew.take(0) {
-            self.crew.run(machine);
-            done.push(u32::try_from(machine).unwrap_or(u32::MAX));
-            if Instant::now() >= deadline {
+        let mut jobs = 0;
+        while let Some(job) = self.crew.take(0) {
+            self.crew.run(job, done);
+            jobs += 1;
+            if jobs % LOOK_EVERY == 0 && Instant::now() >= deadline {
                 break;
             }
         }

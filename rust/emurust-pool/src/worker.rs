@@ -2,14 +2,15 @@
 
 use std::fs::File;
 use std::os::fd::AsFd;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use std::time::Duration;
 
 use crate::error::PoolError;
-use crate::idle;
+use crate::idle::{self, Reporter};
 use crate::layout::{Layout, Shared};
 use crate::machine::{Inspect, StartChoice};
 use crate::memory::Memory;
+use crate::queue::Job;
 use crate::recipe::Recipe;
 use crate::signal;
 use crate::slot::{
@@ -148,38 +149,40 @@ impl<'m> Worker<'m> {
         // One more than the workers: the trainer.
         let spin = signal::spin_time(shared.layout.parameters.workers + 1);
         let stopping = || shared.stop().load(SeqCst) != 0;
+        let mut reporter = Reporter::new();
         while !stopping() {
-            if let Some(machine) = jobs.pop() {
-                self.work(machine as usize);
-                done.push(machine);
-                idle::report(shared);
+            if let Some(job) = jobs.pop() {
+                let outcome = self.work(job);
+                done.push(job.machine(), outcome);
+                reporter.add(shared);
             } else {
+                reporter.flush(shared);
                 idle::wait_for_call(shared, self.index, spin, || stopping() || !jobs.is_empty());
             }
         }
     }
 
-    fn work(&mut self, machine: usize) {
+    fn work(&mut self, job: Job) -> u8 {
         let shared = self.shared;
+        let machine = job.machine() as usize;
         let control = Control::new(&shared.memory, &shared.layout, machine);
-        let command = Command::from_number(control.command().load(Acquire));
+        let command = Command::from_number(job.command());
         if let Some(Command::Reset | Command::Step) = command {
-            self.slots[machine - self.first].run(control);
-            return;
+            return self.slots[machine - self.first].run(control, job);
         }
         let went = guarded(|| match command {
             Some(command) => self.handle(command, machine, control),
             None => Err("there is no such command".to_owned()),
         });
         match went {
-            Ok(()) => control.outcome().store(OUTCOME_DONE, Relaxed),
+            Ok(()) => OUTCOME_DONE,
             Err(message) => {
-                let outcome = if command == Some(Command::Make) {
+                control.set_message(&message);
+                if command == Some(Command::Make) {
                     OUTCOME_BROKEN
                 } else {
                     OUTCOME_REFUSED
-                };
-                control.set_outcome(outcome, &message);
+                }
             }
         }
     }
