@@ -5,7 +5,7 @@
 #include "hw.h"
 #include "ram.h"
 #include "banks.h"
-#include "assets.h"
+#include "assets.h"     /* generated: places and numbers of all assets */
 
 /* crt0.s */
 uint8_t random(void);

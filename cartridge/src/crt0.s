@@ -40,7 +40,6 @@ hJoyLast         = 0xB1
 hJoyPressed      = 0xB3
 hJoyHeld         = 0xB4
 hLoadedROMBank   = 0xB8
-hSavedSP         = 0xBA         ; 2 bytes
 hRandomAdd       = 0xD3
 hRandomSub       = 0xD4
 hFrameCounter    = 0xD5
@@ -216,8 +215,6 @@ vblank:
 transfer:
         dec     a
         ldh     (hTransfer), a
-        ld      hl, #0xFF00 + hSavedSP
-        ld      (hl), #0                ; (kept for readers of memory dumps)
         ld      (save_sp), sp
         ldh     a, (hTransferPos)
         or      a, a
@@ -624,7 +621,7 @@ _cells_to_tiles::
         jr      nz, 1$
         ret
 
-; the wave, page aligned (sine, 64 steps, amplitude 4); placed by tools/link_rom.py's map
+; the wave, page aligned: a sine of 64 steps, amplitude 4
         .area   _WAVE (ABS)
         .org    0x3F00
 wave_table:

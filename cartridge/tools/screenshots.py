@@ -36,8 +36,10 @@ def main(states):
 
     os.makedirs(MEDIA, exist_ok=True)
     shot("title", 300)
-    load("first-town")
-    press("left", "left", "down")
+    load("leader-2")            # out of the hall, to the lake
+    press("down")
+    machine.tick(60, False)
+    press("right", "right", "right", "right", "up", "up", "down")
     shot("town", 60)
     load("leader-4")
     shot("hall")
