@@ -143,7 +143,7 @@ impl Machine for Dummy {
         // A tenth of the states end the episode early.
         StepOutcome {
             reward,
-            terminated: self.spec.episode_len != 0 && self.state % 10 == 0,
+            terminated: self.spec.episode_len != 0 && self.state.checked_rem(10) == Some(0),
             truncated: over,
         }
     }

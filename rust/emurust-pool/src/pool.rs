@@ -17,9 +17,9 @@ use crate::machine::{Inspect, Shape, StartChoice};
 use crate::memory::Memory;
 #[cfg(unix)]
 use crate::processes::{self, Processes, WorkerProgram};
+use crate::queue::{Job, MOST_ACTIONS};
 use crate::recipe::Recipe;
 use crate::seeds;
-use crate::queue::{Job, MOST_ACTIONS};
 use crate::slot::{ArrayPointers, Command, Control, OUTCOME_BROKEN};
 use crate::threads::{private_block, Threads};
 
@@ -909,7 +909,8 @@ impl Pool {
             let start = Instant::now();
             let mut now = start;
             // Only this one word is looked at: all else would be taken from those who write it.
-            while !idle::reached(self.shared.done_count().load(SeqCst), target) && now - start < spin
+            while !idle::reached(self.shared.done_count().load(SeqCst), target)
+                && now - start < spin
             {
                 for _ in 0..8 {
                     std::hint::spin_loop();

@@ -28,7 +28,6 @@ impl Job {
     pub(crate) const fn command(self) -> u8 {
         (self.0 >> 32) as u8
     }
-    #[expect(clippy::cast_possible_truncation, reason = "the upper half")]
     pub(crate) const fn action(self) -> u32 {
         (self.0 >> 32) as u32 >> COMMAND_BITS
     }

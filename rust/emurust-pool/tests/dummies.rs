@@ -156,8 +156,8 @@ fn batches_give_the_same_results_as_steps() {
     let mut expected: Vec<Vec<Row>> = vec![Vec::new(); 6];
     for number in 0..20 {
         step(&mut whole, |machine| action(number, machine)).expect("step");
-        for machine in 0..6 {
-            expected[machine].push(row(&whole, machine));
+        for (machine, rows) in expected.iter_mut().enumerate() {
+            rows.push(row(&whole, machine));
         }
     }
     let mut taken = [0usize; 6];
