@@ -44,6 +44,7 @@ impl Machine {
         }
         match low {
             0x80..=0xFE => self.hram[usize::from(low & 0x7F)],
+            0x41 => self.read_stat(self.cycles + at),
             0x00 => self.joypad.latch,
             _ => self.read_register(low, self.cycles + at, 0),
         }
@@ -113,11 +114,18 @@ impl Machine {
         self.ppu.oam[usize::from(addr - 0xFE00)]
     }
 
+    /// The register that programs read most: before they write to VRAM.
+    #[inline(always)]
+    fn read_stat(&mut self, now: u64) -> u8 {
+        self.catch_up_lcd_registers(now);
+        self.ppu.read_stat()
+    }
+
     #[inline(never)]
     fn read_register(&mut self, low: u8, now: u64, late: u64) -> u8 {
         match low {
             0x40..=0x4B => {
-                self.catch_up_lcd(now + late);
+                self.catch_up_lcd_registers(now + late);
                 match low {
                     0x44 => self.ppu.ly,
                     0x41 => self.ppu.read_stat(),
@@ -207,6 +215,19 @@ impl Machine {
         } else {
             self.write_bus(rom, addr, value, at, 0);
         }
+    }
+
+    /// Two bytes at an address and the one above it, if both lie in plain memory.
+    #[inline(always)]
+    pub(crate) fn plain_pair(&mut self, addr: u16) -> Option<&mut [u8; 2]> {
+        let (memory, offset): (&mut [u8], _) = if addr >> 13 == 6 {
+            (&mut self.wram, addr & 0x1FFF)
+        } else if (0xFF80..0xFFFE).contains(&addr) && !self.dma.active {
+            (&mut self.hram, addr & 0x7F)
+        } else {
+            return None;
+        };
+        memory.get_mut(usize::from(offset)..)?.first_chunk_mut()
     }
 
     #[inline(always)]
@@ -393,9 +414,19 @@ impl Machine {
         }
     }
 
+    #[inline(never)]
     fn catch_up_lcd(&mut self, now: u64) {
         self.replay_lcd();
         self.ppu.tick(now, &mut self.interrupts);
+    }
+
+    /// Makes the LCD's registers show what they do at `now`. Where no transition
+    /// is due they do already.
+    #[inline(always)]
+    fn catch_up_lcd_registers(&mut self, now: u64) {
+        if self.ppu.next_transition_at() <= now {
+            self.catch_up_lcd(now);
+        }
     }
 
     /// Performs the LCD transitions of PyBoy's slice ends up to this instruction.

@@ -104,19 +104,26 @@ impl Machine {
 
     #[inline(always)]
     fn push(&mut self, rom: Code<'_>, value: u16, high_at: u64) {
-        let [high, low] = value.to_be_bytes();
         let sp = self.cpu.sp;
+        self.cpu.sp = sp.wrapping_sub(2);
+        if let Some(pair) = self.plain_pair(sp.wrapping_sub(2)) {
+            *pair = value.to_le_bytes();
+            return;
+        }
+        let [high, low] = value.to_be_bytes();
         self.write(rom, sp.wrapping_sub(1), high, high_at);
         self.write(rom, sp.wrapping_sub(2), low, high_at + 4);
-        self.cpu.sp = sp.wrapping_sub(2);
     }
 
     #[inline(always)]
     fn pop(&mut self, rom: Code<'_>, low_at: u64) -> u16 {
         let sp = self.cpu.sp;
+        self.cpu.sp = sp.wrapping_add(2);
+        if let Some(pair) = self.plain_pair(sp) {
+            return u16::from_le_bytes(*pair);
+        }
         let low = self.read(rom, sp, low_at);
         let high = self.read(rom, sp.wrapping_add(1), low_at + 4);
-        self.cpu.sp = sp.wrapping_add(2);
         u16::from_be_bytes([high, low])
     }
 
