@@ -41,15 +41,24 @@ def make_pyboy(rom: str | None = None) -> Any:
     return pyboy
 
 
+_intro: list[bytes] = []
+"""Its state, once it was played."""
+
+
 def play_intro(pyboy: Any) -> bytes:
-    """START and A in turn until the hero can be moved; the state."""
+    """START and A in turn until the hero can be moved; the state. All machines have the shipped
+    cartridge, so it is played once and loaded then."""
+    if _intro:
+        pyboy.load_state(io.BytesIO(_intro[0]))
+        return _intro[0]
     pyboy.tick(120, False)
     for press in range(40):
         pyboy.button(("start", "a")[press % 2], 8)
         pyboy.tick(32, True)
     state = io.BytesIO()
     pyboy.save_state(state)
-    return state.getvalue()
+    _intro.append(state.getvalue())
+    return _intro[0]
 
 
 class PyBoyEnv(gymnasium.Env[Any, Any]):

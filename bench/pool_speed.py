@@ -261,6 +261,10 @@ def main() -> None:
     cores = os.cpu_count() or 1
     print(machine())
     print(" ".join(["python", *sys.argv]))
+    # Played before processes are forked, which then have it too.
+    first = make_pyboy()
+    play_intro(first)
+    first.stop(save=False)
     results = {}
     for machines in chosen.machines:
         results[machines] = measure(machines, chosen.rounds, chosen.seconds, cores)

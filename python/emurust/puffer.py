@@ -244,8 +244,8 @@ def load_config(arguments: list[str]) -> dict[str, Any]:
         option = rest.pop(0)
         name = option.removeprefix("--").replace("-", "_")
         section, _, key = name.rpartition(".")
-        target = config if not section else config.get(section)
-        known = isinstance(target, dict) and (key in target or section in ("env", "policy", "rnn"))
+        target = config if not section else config.get(section, {})
+        known = key in target or section in ("env", "policy", "rnn")
         if not option.startswith("--") or not known:
             raise ArgumentError(
                 f"unknown option {option!r}; options are --section.key value, with the sections "

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -168,22 +170,50 @@ def test_policy(observation: str) -> None:
 
 
 @pytest.mark.slow
-def test_pufferlibs_trainer_trains(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("torch", reason="torch is not installed")
-    pytest.importorskip("pufferlib.pufferl", reason="PufferLib's trainer is not installed")
-    from emurust import puffer
-
+def test_pufferlibs_trainer_trains(tmp_path: Path) -> None:
+    """The documented command, in small. PufferLib takes over signals: so in its own process."""
+    for needed in ("torch", "pufferlib.pufferl"):
+        pytest.importorskip(needed, reason="PufferLib's trainer is not installed")
     assert CONFIG.is_file()
-    puffer.main(
-        [
-            "train",
-            *("--train.device", "cpu"),
-            *("--train.total-timesteps", "4096"),
-            *("--train.bptt-horizon", "16"),
-            *("--train.minibatch-size", "256"),
-            *("--train.optimizer", "adam"),
-            *("--vec.backend", "Serial", "--vec.num-envs", "1", "--vec.num-workers", "1"),
-            *("--vec.batch-size", "1", "--env.num-agents", "16"),
-            *("--env.start-state", "power_on"),
-        ]
+    options = {
+        "train.device": "cpu",
+        "train.total-timesteps": "1024",
+        "train.bptt-horizon": "16",
+        "train.minibatch-size": "256",
+        "train.optimizer": "adam",
+        "vec.backend": "Serial",
+        "vec.num-envs": "1",
+        "vec.num-workers": "1",
+        "vec.batch-size": "1",
+        "env.num-agents": "16",
+        "env.start-state": "power_on",
+    }
+    arguments = [word for name, value in options.items() for word in (f"--{name}", value)]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "emurust.puffer", "train", *arguments],
+        cwd=tmp_path,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
     )
+    assert done.returncode == 0, done.stderr
+    assert "policy_loss" in done.stdout
+    assert list(tmp_path.glob("experiments/**/*.pt"))
+
+
+def test_options_of_the_trainer() -> None:
+    for needed in ("torch", "pufferlib.pufferl"):
+        pytest.importorskip(needed, reason="PufferLib's trainer is not installed")
+    from emurust.puffer import load_config
+
+    config = load_config(["--env.num-agents", "8", "--train.gamma", "0.9"])
+    assert config["env"]["num_agents"] == 8
+    assert config["train"]["gamma"] == 0.9
+    assert config["train"]["use_rnn"] is True
+    assert config["policy_name"] == "Policy"
+    with pytest.raises(ArgumentError, match="unknown option '--train.colour'"):
+        load_config(["--train.colour", "1"])
+    with pytest.raises(ArgumentError, match="needs a value"):
+        load_config(["--train.gamma"])

@@ -130,11 +130,17 @@ def test_make_vec() -> None:
 
 
 @pytest.mark.parametrize("mode", ["sync", "async"])
-def test_make_vec_of_single_environments(mode: str) -> None:
-    envs = gymnasium.make_vec("EmuRust-Pokemon", 2, vectorization_mode=mode)
-    envs.reset(seed=1)
-    envs.step(envs.action_space.sample())
-    envs.close()
+def test_make_vec_of_single_environments_plays_the_same(mode: str) -> None:
+    single = gymnasium.make_vec("EmuRust-Pokemon", 2, vectorization_mode=mode, max_steps=3)
+    native = PokemonVectorEnv(2, max_steps=3, num_threads=1)
+    left, right = native.reset(seed=8), single.reset(seed=8)
+    for step in range(8):
+        for key, (one, other) in enumerate(zip(left, right, strict=True)):
+            assert_equal(one, other, f"{mode}, before step {step}[{key}]")
+        chosen = np.array([step % 7, (step + 3) % 7])
+        left, right = native.step(chosen), single.step(chosen)
+    native.close()
+    single.close()
 
 
 def arrays_of(value: Any) -> list[np.ndarray[Any, Any]]:

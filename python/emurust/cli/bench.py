@@ -38,10 +38,26 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("rom", nargs="?", help="the ROM; the shipped cartridge by default")
     parser.add_argument("--frames", type=int, default=3000, help="per round (%(default)s)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds (%(default)s)")
+    parser.add_argument(
+        "--profile",
+        action="store_true",
+        help="instead: what a step of EmuRust-Pokemon spends on emulation, rendering, task and "
+        "hand-over",
+    )
     options = parser.parse_args(argv)
     if options.frames < _FRAMES_PER_PRESS or options.rounds < 1:
         raise ArgumentError(f"--frames must be {_FRAMES_PER_PRESS} or more, --rounds 1 or more")
     rom = load_rom(options.rom)
+    if options.profile:
+        from emurust.pool_profile import profile, report
+
+        with Progress(options.rounds * 5, "measurements") as progress:
+            costs = profile(
+                rom.image(), rounds=options.rounds, progress=lambda done, _: progress.update(done)
+            )
+        print(f"{rom.title}: one step of one machine, {_machine_name()}")
+        print(report(costs))
+        return 0
     machines: dict[str, Callable[[], Any]] = {"EmuRust": lambda: GameBoy(rom)}
     if importlib.util.find_spec("pyboy") is not None:
         machines["PyBoy"] = lambda: _pyboy(rom)
