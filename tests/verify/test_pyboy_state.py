@@ -10,7 +10,7 @@ import pytest
 
 from emurust.verify.backends import PyBoyMachine
 from emurust.verify.cartridge import assemble_cartridge
-from emurust.verify.errors import StateFormatError, StructLayoutError
+from emurust.verify.errors import StateFormatError, StructLayoutError, VerifyError
 from emurust.verify.pyboy_state import parse
 from emurust.verify.pyboy_structs import attach
 
@@ -217,6 +217,13 @@ def test_a_snapshot_costs_microseconds() -> None:
         assert min(durations) < 200e-6
     finally:
         machine.close()
+
+
+def test_a_cartridge_that_pyboy_refuses() -> None:
+    rom = bytearray(busy_rom())
+    rom[0x14D] ^= 1
+    with pytest.raises(VerifyError, match="PyBoy does not run this cartridge: .*checksum"):
+        PyBoyMachine(bytes(rom))
 
 
 def test_every_field_has_one_place() -> None:

@@ -121,13 +121,16 @@ class PyBoyMachine:
     def reset(self) -> None:
         self.close()
         self._steps = 0
-        self.pyboy = self._module.PyBoy(
-            io.BytesIO(self._rom),
-            window="null",
-            cgb=False,
-            sound_emulated=self._sound,
-            log_level="CRITICAL",
-        )
+        try:
+            self.pyboy = self._module.PyBoy(
+                io.BytesIO(self._rom),
+                window="null",
+                cgb=False,
+                sound_emulated=self._sound,
+                log_level="CRITICAL",
+            )
+        except Exception as error:  # PyBoy raises its own and built-in exceptions
+            raise VerifyError(f"PyBoy does not run this cartridge: {error}") from error
         self.pyboy.set_emulation_speed(0)
         self.structs = None
         if self._live_views:
@@ -311,14 +314,14 @@ class EmuRustMachine:
             self.gameboy.memory[0x8000 + int(offset)] = int(vram[offset])
 
     def trace_step(self, inputs: Sequence[Input], *, observe: bool) -> list[TraceEntry]:
-        trace_frame = getattr(self.gameboy, "_trace_frame", None)
-        if trace_frame is None:
+        trace_tick = getattr(self.gameboy._machine, "trace_tick", None)
+        if trace_tick is None:
             raise VerifyError("this build has no instruction trace")
         self._queue(inputs)
         names = ("a", "f", "b", "c", "d", "e", "hl", "sp")
         return [
             TraceEntry(entry[0], entry[1], entry[2], dict(zip(names, entry[3:], strict=True)))
-            for entry in trace_frame(observe)
+            for entry in trace_tick(observe)
         ]
 
     def close(self) -> None:

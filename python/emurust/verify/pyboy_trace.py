@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from emurust.verify.backends import PyBoyMachine
 
 _VECTORS = (0x40, 0x48, 0x50, 0x58, 0x60)
+_DISPATCH_CYCLES = 20
 _EI = 0xFB
 _HALT = 0x76
 _REGISTERS = ("A", "F", "B", "C", "D", "E", "HL", "SP")
@@ -151,6 +152,8 @@ class _Tracer:
             return
         _, address = where
         registers = self._pyboy.register_file
+        if address in _VECTORS:
+            self._drop_preempted(registers.SP)
         self.entries.append(
             TraceEntry(
                 self._structs.cpu.cycles,
@@ -161,6 +164,17 @@ class _Tracer:
         )
         self._hook_vectors()
         self._hook_after(address)
+
+    def _drop_preempted(self, sp: int) -> None:
+        """Forget a hook that was reached, but whose instruction an interrupt preempted.
+
+        PyBoy calls back before it looks at interrupts.
+        """
+        if self.entries:
+            last = self.entries[-1]
+            took = self._structs.cpu.cycles - last.cycle
+            if took == _DISPATCH_CYCLES and last.registers["sp"] == (sp + 2) & 0xFFFF:
+                self.entries.pop()
 
 
 def trace_frame(

@@ -78,13 +78,14 @@ def clock(seed: int, frames: int = 200) -> Case:
         elif roll == 5:
             # Long enough for seconds to pass within the program's frames.
             outer, inner = f"outer{len(lines)}", f"inner{len(lines)}"
+            slow = random.below(3) == 0
             lines += [
-                f"LD BC,${random.between(0x10, 0x1FFF):04X}",
+                f"LD BC,${random.between(0x10, 0x180 if slow else 0x1FFF):04X}",
                 f"{outer}:",
                 "XOR A",
                 f"{inner}:",
                 "DEC A",
-                f"JR NZ,{inner}" if random.below(3) == 0 else "NOP",
+                f"JR NZ,{inner}" if slow else "NOP",
                 "DEC BC",
                 "LD A,B",
                 "OR C",
