@@ -154,7 +154,7 @@ impl<M: Memory> Sources<'_, M> {
             .zip(out.chunks_exact_mut(width * repeat))
         {
             let (first, others) = rows.split_at_mut(width);
-            if repeat == 2 && window % 8 == 0 {
+            if repeat == 2 && window.is_multiple_of(8) {
                 let bytes = bits.to_le_bytes();
                 for (byte, out) in bytes.iter().zip(first.chunks_exact_mut(16)) {
                     out.copy_from_slice(&PAIRS[usize::from(*byte)]);

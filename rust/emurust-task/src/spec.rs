@@ -1136,7 +1136,7 @@ fn read_feature(
             }
             let node = table.require("window")?;
             let window = node.count(2, 64)? as usize;
-            if window % 2 != 0 {
+            if !window.is_multiple_of(2) {
                 return Err(node.error(format!("{window} is odd; expected an even number")));
             }
             let repeat = match table.take("repeat") {
