@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,13 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-pufferlib = pytest.importorskip("pufferlib", reason="PufferLib is not installed")
-
+# Importing PufferLib leaves a link in the working directory.
+_here = Path.cwd()
+os.chdir(tempfile.mkdtemp())
+try:
+    pufferlib = pytest.importorskip("pufferlib", reason="PufferLib is not installed")
+finally:
+    os.chdir(_here)
 vectors = pytest.importorskip("pufferlib.vector", reason="PufferLib lacks its dependencies")
 
 from emurust import Pool  # noqa: E402

@@ -14,6 +14,7 @@
 //!    task (`game.rs`), or a dummy that only counts (`dummy.rs`). A [`Recipe`] (`recipe.rs`) says
 //!    how to make all machines of a pool, here or in another process.
 
+mod desk;
 mod dummy;
 mod error;
 mod game;
@@ -33,6 +34,7 @@ mod threads;
 mod wire;
 #[cfg(unix)]
 mod worker;
+mod workers;
 
 pub use dummy::{Dummy, DummySpec};
 pub use error::PoolError;

@@ -4,12 +4,12 @@
 //! received). A call that waits is in three parts, so that its caller can look for signals
 //! meanwhile: `begin_…` hands out work, [`Pool::poll`] waits a moment, `finish_…` takes results.
 
-use std::collections::VecDeque;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::desk::{Desk, State};
 use crate::error::PoolError;
 use crate::idle;
 use crate::layout::{Layout, Parameters, Shared};
@@ -20,8 +20,9 @@ use crate::processes::{self, Processes, WorkerProgram};
 use crate::queue::{Job, MOST_ACTIONS};
 use crate::recipe::Recipe;
 use crate::seeds;
-use crate::slot::{ArrayPointers, Command, Control, OUTCOME_BROKEN};
+use crate::slot::{ArrayPointers, Command, Control};
 use crate::threads::{private_block, Threads};
+use crate::workers::Workers;
 
 /// How machines whose episode is over go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -138,168 +139,6 @@ pub enum Progress {
     Ready,
     /// It is not yet.
     Waiting,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Idle,
-    Sent,
-    Ready,
-    /// A call to this machine alone is under way.
-    Called,
-    /// It was made anew and is being reset.
-    Recovering {
-        /// Somebody waits for its result.
-        was_sent: bool,
-    },
-}
-
-/// What the trainer knows of its machines.
-pub(crate) struct Desk {
-    states: Vec<State>,
-    /// Its worker is gone or its program failed: to be made anew.
-    broken: Vec<bool>,
-    /// Machines with results, in the order in which they finished.
-    ready: VecDeque<u32>,
-    sent: usize,
-    recovering: usize,
-    /// How the call went that was waited for, once it is answered.
-    answer: Option<u8>,
-    /// Machines whose command failed, not yet told.
-    faults: VecDeque<(usize, String)>,
-}
-
-impl Desk {
-    fn new(machines: usize) -> Self {
-        Self {
-            states: vec![State::Idle; machines],
-            broken: vec![false; machines],
-            ready: VecDeque::with_capacity(machines),
-            sent: 0,
-            recovering: 0,
-            answer: None,
-            faults: VecDeque::new(),
-        }
-    }
-
-    #[cfg(unix)]
-    pub(crate) fn expect_call(&mut self, machine: usize) {
-        self.states[machine] = State::Called;
-        self.answer = None;
-    }
-
-    #[cfg(unix)]
-    pub(crate) fn answer(&mut self) -> Option<u8> {
-        self.answer.take()
-    }
-
-    #[cfg(unix)]
-    pub(crate) fn forget_call(&mut self, machine: usize) {
-        self.states[machine] = State::Idle;
-    }
-
-    /// Takes in everything that has finished.
-    pub(crate) fn drain(&mut self, shared: &Shared) {
-        for seat in 0..=shared.layout.parameters.workers {
-            let done = shared.done(seat);
-            while let Some((machine, outcome)) = done.pop() {
-                // A number that is none can only come from stray writes to the block.
-                if (machine as usize) < self.states.len() {
-                    self.arrived(shared, machine, outcome);
-                }
-            }
-        }
-    }
-
-    fn arrived(&mut self, shared: &Shared, number: u32, outcome: u8) {
-        let machine = number as usize;
-        match self.states[machine] {
-            State::Called => {
-                self.states[machine] = State::Idle;
-                self.answer = Some(outcome);
-                return;
-            }
-            State::Sent => self.sent -= 1,
-            State::Recovering { .. } => self.recovering -= 1,
-            State::Idle | State::Ready => return,
-        }
-        let was_sent = self.states[machine] != (State::Recovering { was_sent: false });
-        if outcome == OUTCOME_BROKEN {
-            let control = Control::new(&shared.memory, &shared.layout, machine);
-            self.broken[machine] = true;
-            self.faults.push_back((machine, control.message()));
-            self.states[machine] = if was_sent { State::Sent } else { State::Idle };
-            return;
-        }
-        self.broken[machine] = false;
-        if was_sent {
-            self.states[machine] = State::Ready;
-            self.ready.push_back(number);
-        } else {
-            self.states[machine] = State::Idle;
-        }
-    }
-
-    /// Marks machines whose worker is gone. Those that were sent will give no result. Whether
-    /// any was not marked before.
-    fn lose(&mut self, machines: &[usize]) -> bool {
-        let mut news = false;
-        for &machine in machines {
-            if !self.broken[machine] {
-                self.broken[machine] = true;
-                news = true;
-                match self.states[machine] {
-                    State::Sent => self.sent -= 1,
-                    State::Recovering { was_sent } => {
-                        self.recovering -= 1;
-                        self.states[machine] = if was_sent { State::Sent } else { State::Idle };
-                    }
-                    _ => {}
-                }
-            }
-        }
-        news
-    }
-}
-
-/// How work is spread. Machines that it is given are idle.
-pub(crate) trait Workers: Send {
-    /// Queues jobs and calls workers to them.
-    fn submit(&mut self, jobs: &[Job], caller_helps: bool) -> Result<(), PoolError>;
-    /// Does some of the work on the calling thread.
-    fn help(&mut self, deadline: Instant);
-    /// How long the trainer looks for results in a loop before it sleeps.
-    fn spin(&self) -> Duration;
-    /// A worker that is gone, if there is one.
-    fn check(&mut self) -> Option<PoolError>;
-    /// Machines of workers that are gone.
-    fn lost(&mut self) -> Vec<usize>;
-    /// Starts workers that are gone again.
-    fn restart(&mut self) -> Result<(), PoolError>;
-    /// Whether workers are still starting; waits for them up to `limit`.
-    fn starting(&mut self, limit: Duration) -> Result<bool, PoolError>;
-    /// Makes a machine anew.
-    fn make(&mut self, desk: &mut Desk, machine: usize) -> Result<(), PoolError>;
-    fn save(&mut self, desk: &mut Desk, machine: usize) -> Result<Vec<u8>, String>;
-    fn load(&mut self, desk: &mut Desk, machine: usize, state: &[u8]) -> Result<(), String>;
-    fn fork(&mut self, desk: &mut Desk, source: usize, target: usize) -> Result<(), String>;
-    fn set_start(
-        &mut self,
-        desk: &mut Desk,
-        machine: usize,
-        start: StartChoice<'_>,
-    ) -> Result<(), String>;
-    fn inspect(
-        &mut self,
-        desk: &mut Desk,
-        machine: usize,
-        what: Inspect,
-        out: &mut [u8],
-    ) -> Result<(), String>;
-    /// Process numbers of worker processes.
-    fn worker_ids(&self) -> Vec<u32>;
-    /// Ends all workers and waits for them.
-    fn close(&mut self);
 }
 
 #[derive(Debug, Clone)]

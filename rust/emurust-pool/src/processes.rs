@@ -11,12 +11,12 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::desk::Desk;
 use crate::error::PoolError;
 use crate::idle;
 use crate::layout::{Layout, Shared};
 use crate::machine::{Inspect, StartChoice};
 use crate::memory::Memory;
-use crate::pool::{Desk, Workers};
 use crate::queue::Job;
 use crate::recipe::Recipe;
 use crate::signal;
@@ -25,6 +25,7 @@ use crate::worker::{
     INSPECT_RAM, INSPECT_SCREEN, START_NAME, START_STATE, START_USUAL, STATUS_FAILED, STATUS_READY,
     STATUS_STARTING, STORE_FIRST,
 };
+use crate::workers::Workers;
 
 /// A worker that has not come up after this long never will.
 const START_LIMIT: Duration = Duration::from_secs(60);

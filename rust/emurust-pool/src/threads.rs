@@ -10,16 +10,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::desk::Desk;
 use crate::error::PoolError;
 use crate::idle::{self, Reporter};
 use crate::layout::{Layout, Shared};
 use crate::machine::{Inspect, StartChoice};
 use crate::memory::Memory;
-use crate::pool::{Desk, Workers};
 use crate::queue::{DoneQueue, Job};
 use crate::recipe::Recipe;
 use crate::signal;
 use crate::slot::{guarded, ArrayPointers, Control, Slot};
+use crate::workers::Workers;
 
 /// Jobs between two looks at the clock.
 const LOOK_EVERY: usize = 8;
