@@ -59,11 +59,11 @@ def test_committed_rom_is_what_the_source_builds(tmp_path, rom):
     if not found or found.group() != SDCC_VERSION:
         pytest.skip(f"the ROM is built with SDCC {SDCC_VERSION}, here is {found and found.group()}")
     source = tmp_path / "cartridge"
-    shutil.copytree(ROOT / "cartridge", source, ignore=shutil.ignore_patterns("build", "__pycache__"))
-    out = tmp_path / "out"
-    result = subprocess.run(
-        [make, "-C", str(source), f"OUT={out}"], capture_output=True, text=True
+    shutil.copytree(
+        ROOT / "cartridge", source, ignore=shutil.ignore_patterns("build", "__pycache__")
     )
+    out = tmp_path / "out"
+    result = subprocess.run([make, "-C", str(source), f"OUT={out}"], capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
     assert (out / "cartridge.gb").read_bytes() == rom
     for name in ("cartridge.sym", "cartridge_maps.json"):
@@ -129,13 +129,22 @@ def test_walking_changes_coordinates_and_facing(new_game, maps):
     house = next(m for m in maps["maps"] if m["name"] == "HERO_HOUSE")
     m = new_game
     assert m.place() == (house["id"], 1, 2)
-    assert m.byte(PARTY_COUNT) == 0 and m.byte(BADGES) == 0 and m.byte(IN_BATTLE) == 0
+    assert m.byte(PARTY_COUNT) == 0
+    assert m.byte(BADGES) == 0
+    assert m.byte(IN_BATTLE) == 0
     # width and height are in blocks of two steps
     assert (m.byte(0xD369) * 2, m.byte(0xD368) * 2) == (house["width"], house["height"])
     # one press from a standing position is one step, whatever the direction before
     for button, facing, place in (
-        ("right", 12, (2, 2)), ("right", 12, (3, 2)), ("left", 8, (2, 2)), ("left", 8, (1, 2)),
-        ("left", 8, (0, 2)), ("left", 8, (0, 2)), ("down", 0, (0, 3)), ("up", 4, (0, 2)), ("up", 4, (0, 2)),
+        ("right", 12, (2, 2)),
+        ("right", 12, (3, 2)),
+        ("left", 8, (2, 2)),
+        ("left", 8, (1, 2)),
+        ("left", 8, (0, 2)),
+        ("left", 8, (0, 2)),
+        ("down", 0, (0, 3)),
+        ("up", 4, (0, 2)),
+        ("up", 4, (0, 2)),
     ):
         m.press(button)
         assert m.byte(FACING) == facing
@@ -147,7 +156,7 @@ def test_walking_changes_coordinates_and_facing(new_game, maps):
 
 def test_taking_a_starter(new_game, maps):
     m = new_game
-    m.press("down")                     # faces the table
+    m.press("down")  # faces the table
     for _ in range(12):
         m.press("a")
         if m.byte(PARTY_COUNT):

@@ -6,13 +6,14 @@ data.json (bytes for the data banks, read by link_rom.py) and
 cartridge_maps.json (map geometry for Python). Standard library only.
 Mistakes in an asset are reported with file and line.
 """
+
 import json
 import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from kw import graphics, music, source, tables, world  # noqa: E402
-from kw.banks import Banks  # noqa: E402
+from kw import graphics, music, source, tables, world
+from kw.banks import Banks
 
 
 def main(data_dir, out_dir):

@@ -3,12 +3,14 @@
 
 usage: link_rom.py kithwild.ihx kithwild.noi data.json out.gb out.sym
 
-Code of bank n is linked at n * 0x10000 + 0x4000 and must fit 16 KiB. Fills in the header fields and both checksums, and writes the
-symbols as "bank:address name". Standard library only.
+Code of bank n is linked at n * 0x10000 + 0x4000 and must fit 16 KiB. Fills in the header
+fields and both checksums, and writes the symbols as "bank:address name". Standard library only.
 """
+
 import json
 import re
 import sys
+from pathlib import Path
 
 ROM_SIZE = 256 * 1024
 CODE_BANKS = 5
@@ -17,7 +19,7 @@ CODE_BANKS = 5
 def read_ihx(path, rom):
     base = 0
     used = {}
-    for number, line in enumerate(open(path), 1):
+    for number, line in enumerate(Path(path).read_text().splitlines(), 1):
         line = line.strip()
         if not line.startswith(":"):
             continue
@@ -25,16 +27,18 @@ def read_ihx(path, rom):
         if sum(raw) & 255:
             sys.exit(f"error: {path}:{number}: bad checksum")
         count, address, kind = raw[0], raw[1] << 8 | raw[2], raw[3]
-        data = raw[4:4 + count]
+        data = raw[4 : 4 + count]
         if kind == 4:
             base = (data[0] << 8 | data[1]) << 16
         elif kind == 2:
             base = (data[0] << 8 | data[1]) << 4
         elif kind == 0 and count:
-            place = base + address      # sdldgb already writes image offsets
+            place = base + address  # sdldgb already writes image offsets
             for i, value in enumerate(data):
                 if place + i in used:
-                    sys.exit(f"error: two sections overlap at {place + i:05X}: is a code bank too long?")
+                    sys.exit(
+                        f"error: two sections overlap at {place + i:05X}: is a code bank too long?"
+                    )
                 used[place + i] = True
                 rom[place + i] = value
     return used
@@ -42,7 +46,7 @@ def read_ihx(path, rom):
 
 def symbols(path):
     out = []
-    for line in open(path):
+    for line in Path(path).read_text().splitlines():
         m = re.match(r"DEF (\S+) 0x([0-9A-Fa-f]+)", line)
         if not m:
             continue
@@ -57,14 +61,16 @@ def symbols(path):
 def check_areas(path):
     """Every code segment within its bank; no initialised variables (nothing copies them)."""
     start, length = {}, {}
-    for line in open(path):
+    for line in Path(path).read_text().splitlines():
         m = re.match(r"DEF ([sl])_(\S+) 0x([0-9A-Fa-f]+)", line)
         if m:
             (start if m.group(1) == "s" else length)[m.group(2)] = int(m.group(3), 16)
     if length.get("_INITIALIZER"):
-        sys.exit("error: initialised variables are not supported; make them const or set them in code")
+        sys.exit(
+            "error: initialised variables are not supported; make them const or set them in code"
+        )
     for name, n in length.items():
-        if name.startswith("_CODE") or name == "_HOME":     # _HOME is SDCC's library
+        if name.startswith("_CODE") or name == "_HOME":  # _HOME is SDCC's library
             end = (start[name] & 0xFFFF) + n
             limit = {"_CODE": 0x3C00, "_HOME": 0x3F00}.get(name, 0x8000)
             if end > limit:
@@ -78,18 +84,18 @@ def main(ihx, noi, data, rom_path, sym_path):
     rom[0x000:0x150] = bytes(0x150)
     used = read_ihx(ihx, rom)
     check_areas(noi)
-    for bank, blob in json.load(open(data)).items():
+    for bank, blob in json.loads(Path(data).read_text()).items():
         blob = bytes.fromhex(blob)
-        rom[int(bank) * 0x4000:int(bank) * 0x4000 + len(blob)] = blob
+        rom[int(bank) * 0x4000 : int(bank) * 0x4000 + len(blob)] = blob
     rom[0x134:0x144] = b"KITHWILD".ljust(16, b"\0")
-    rom[0x144:0x146] = b"ER"        # licensee code: EmuRust
-    rom[0x146] = 0x00               # no Super Game Boy functions
-    rom[0x147] = 0x13               # MBC3, RAM, battery
-    rom[0x148] = 0x03               # 256 KiB
-    rom[0x149] = 0x03               # 32 KiB of RAM
-    rom[0x14A] = 0x01               # not Japan
-    rom[0x14B] = 0x33               # see the new licensee code
-    rom[0x14C] = 0x00               # version
+    rom[0x144:0x146] = b"ER"  # licensee code: EmuRust
+    rom[0x146] = 0x00  # no Super Game Boy functions
+    rom[0x147] = 0x13  # MBC3, RAM, battery
+    rom[0x148] = 0x03  # 256 KiB
+    rom[0x149] = 0x03  # 32 KiB of RAM
+    rom[0x14A] = 0x01  # not Japan
+    rom[0x14B] = 0x33  # see the new licensee code
+    rom[0x14C] = 0x00  # version
     check = 0
     for value in rom[0x134:0x14D]:
         check = (check - value - 1) & 255
@@ -97,7 +103,7 @@ def main(ihx, noi, data, rom_path, sym_path):
     rom[0x14E:0x150] = b"\0\0"
     total = sum(rom) & 0xFFFF
     rom[0x14E:0x150] = bytes((total >> 8, total & 255))
-    open(rom_path, "wb").write(rom)
+    Path(rom_path).write_bytes(rom)
     with open(sym_path, "w") as f:
         f.write("; KITHWILD symbols, generated by tools/link_rom.py\n")
         for bank, address, name in symbols(noi):

@@ -3,6 +3,7 @@
 
 usage: screenshots.py STATES    (a directory written by walkthrough.py)
 """
+
 import os
 import sys
 
@@ -36,7 +37,7 @@ def main(states):
 
     os.makedirs(MEDIA, exist_ok=True)
     shot("title", 300)
-    load("leader-2")            # out of the hall, to the lake
+    load("leader-2")  # out of the hall, to the lake
     press("down")
     machine.tick(60, False)
     press("right", "right", "right", "right", "up", "up", "down")

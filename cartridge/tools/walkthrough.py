@@ -10,8 +10,10 @@ button_press, button_release, memory[address], save_state(file).
 
 usage: walkthrough.py [--rom ROM] [--states DIR] [--until MILESTONE] [--verbose]
 """
+
 import argparse
 import collections
+import contextlib
 import json
 import os
 import sys
@@ -31,11 +33,26 @@ PALETTE = 0xFF47
 CURSOR = 0xE8
 STEPS = {"down": (0, 1), "up": (0, -1), "left": (-1, 0), "right": (1, 0)}
 FACINGS = {"down": 0, "up": 4, "left": 8, "right": 12}
-HEARTHS = ["MILLBROOK", "STILLWATER", "CRAGFOOT", "HIGHMOOR", "ASHFORD", "SALTMARSH", "FROSTGATE", "KEEP"]
+HEARTHS = [
+    "MILLBROOK",
+    "STILLWATER",
+    "CRAGFOOT",
+    "HIGHMOOR",
+    "ASHFORD",
+    "SALTMARSH",
+    "FROSTGATE",
+    "KEEP",
+]
 # before each warden: level of the first kith, the map to train in, the hearth near it
 PLAN = [
-    (8, "MILL_PATH", 0), (15, "DAPPLE_WOOD", 1), (20, "REED_WAY", 1), (26, "WINDY_MOOR", 3),
-    (32, "CINDER_ROAD", 4), (43, "SALT_ROAD", 4), (46, "SALT_ROAD", 5), (54, "THORN_WAY", 6),
+    (8, "MILL_PATH", 0),
+    (15, "DAPPLE_WOOD", 1),
+    (20, "REED_WAY", 1),
+    (26, "WINDY_MOOR", 3),
+    (32, "CINDER_ROAD", 4),
+    (43, "SALT_ROAD", 4),
+    (46, "SALT_ROAD", 5),
+    (54, "THORN_WAY", 6),
     (70, "THORN_WAY", 7),
 ]
 
@@ -178,7 +195,7 @@ class Walkthrough:
             elif self.byte(WINDOW_Y) == 0:
                 self.press("a")
             elif self.byte(WALK) or self.byte(PALETTE) != 0xE4:
-                self.tick(4)            # a step or a fade is under way
+                self.tick(4)  # a step or a fade is under way
             else:
                 return
         raise Stuck(f"nothing settles at {self.place()}")
@@ -286,7 +303,9 @@ class Walkthrough:
                     self.press("a", 16)
                 else:
                     self.press("down" if want > have else "up", 16)
-            elif any(rows[7 + i][6] == ">" for i in range(4)) and rows[12][5] == rows[6][5] == "\x7f":
+            elif (
+                any(rows[7 + i][6] == ">" for i in range(4)) and rows[12][5] == rows[6][5] == "\x7f"
+            ):
                 have = next(i for i in range(4) if rows[7 + i][6] == ">")
                 self.press("a" if have == self.worst_move() else "down", 16)
             elif rows[15][1:7] == "Choose":
@@ -329,8 +348,12 @@ class Walkthrough:
         if self.level() >= level:
             return
         self.log(f"training to level {level}")
-        grass = {(m["id"], x, y) for y in range(m["height"]) for x in range(m["width"])
-                 if m["grass"][y][x] == "1"}
+        grass = {
+            (m["id"], x, y)
+            for y in range(m["height"])
+            for x in range(m["width"])
+            if m["grass"][y][x] == "1"
+        }
         while self.level() < level:
             if self.health() < 0.45 or self.strength_left() < 8:
                 self.heal(hearth)
@@ -343,14 +366,12 @@ class Walkthrough:
     # ---- the story --------------------------------------------------------------------
 
     def play(self):
-        try:
+        with contextlib.suppress(StopIteration):
             self.story()
-        except StopIteration:
-            pass
 
     def story(self):
         self.tick(240)
-        for _ in range(20):             # title, then the greeting
+        for _ in range(20):  # title, then the greeting
             self.press("start" if self.byte(PARTY_COUNT) == 0 and self.byte(MAP) == 0 else "a")
             if self.byte(MAP) == self.names["HERO_HOUSE"]["id"]:
                 break
@@ -396,7 +417,7 @@ class Walkthrough:
         self.defeat(f"HALL{number}", lambda: self.byte(BADGES) >> (number - 1) & 1, number)
 
     def defeat(self, hall, won, number):
-        for attempt in range(8):
+        for _attempt in range(8):
             self.approach(hall, "a")
             self.press("a")
             for _ in range(40):
@@ -411,7 +432,7 @@ class Walkthrough:
                 return
             self.settle()
             self.log(f"{hall} lost at level {self.level()}")
-            level, where, hearth = PLAN[number - 1]
+            _level, where, hearth = PLAN[number - 1]
             self.train(self.level() + 2, where, hearth)
             self.heal(min(number, 8) - 1)
         raise Stuck(f"{hall} cannot be won")
@@ -425,6 +446,7 @@ def main():
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
     from pyboy import PyBoy
+
     machine = PyBoy(args.rom, window="null", sound_emulated=False, cgb=False)
     machine.set_emulation_speed(0)
     with open(os.path.join(DATA, "cartridge_maps.json")) as f:
@@ -435,6 +457,7 @@ def main():
             os.makedirs(args.states, exist_ok=True)
             with open(os.path.join(args.states, name + ".state"), "wb") as f:
                 machine.save_state(f)
+
     game = Walkthrough(machine, maps, on_milestone, args.verbose)
     game.until = args.until
     try:

@@ -1,4 +1,5 @@
 """Placing data in the ROM's data banks."""
+
 import json
 
 from .source import AssetError

@@ -1,4 +1,5 @@
 """Font, frame, cells, object sprites: ASCII art to 2-bit tiles."""
+
 import glob
 import os
 
@@ -27,7 +28,7 @@ def encode_tile(rows, shades, fail):
 
 
 def cut(rows, x, y, w=8, h=8):
-    return [row[x:x + w] for row in rows[y:y + h]]
+    return [row[x : x + w] for row in rows[y : y + h]]
 
 
 def font(path):
@@ -40,7 +41,7 @@ def font(path):
         chars = line[6:].strip()
         rows = lines.rows(8, 6 * len(chars) - 1)
         for i, char in enumerate(chars):
-            glyphs[char] = ["." + row[6 * i:6 * i + 5] + ".." for row in rows]
+            glyphs[char] = ["." + row[6 * i : 6 * i + 5] + ".." for row in rows]
     out = b""
     for code in range(0x20, 0x80):
         out += encode_tile(glyphs.get(chr(code), ["........"] * 8), SHADES, lines.fail)
@@ -55,7 +56,9 @@ def glyph_rows(path, wanted):
         rows = lines.rows(8, 6 * len(chars) - 1)
         for i, char in enumerate(chars):
             if char in wanted:
-                found[char] = {(x, y) for y in range(7) for x in range(5) if rows[y][6 * i + x] == "#"}
+                found[char] = {
+                    (x, y) for y in range(7) for x in range(5) if rows[y][6 * i + x] == "#"
+                }
     return found
 
 
@@ -88,8 +91,15 @@ def logo(path, word):
         for x in range(width):
             if (x, y) in solid:
                 level = (y - 5) / 21
-                row += "." if level < 0.3 else ":" if level < 0.42 and (x + y) & 1 or level < 0.36 else \
-                    ":" if level < 0.66 or level < 0.75 and (x + y) & 1 else "o"
+                row += (
+                    "."
+                    if level < 0.3
+                    else ":"
+                    if (level < 0.42 and (x + y) & 1) or level < 0.36
+                    else ":"
+                    if level < 0.66 or (level < 0.75 and (x + y) & 1)
+                    else "o"
+                )
             elif (x, y) in outline:
                 row += "#"
             elif (x - 2, y - 2) in outline:
@@ -97,8 +107,11 @@ def logo(path, word):
             else:
                 row += "."
         rows.append(row)
-    return b"".join(encode_tile(cut(rows, x, y), SHADES, None)
-                    for y in range(0, height, 8) for x in range(0, width, 8))
+    return b"".join(
+        encode_tile(cut(rows, x, y), SHADES, None)
+        for y in range(0, height, 8)
+        for x in range(0, width, 8)
+    )
 
 
 def frame(path, header):
@@ -118,8 +131,8 @@ def frame(path, header):
 class Tileset:
     def __init__(self, path):
         self.name = os.path.splitext(os.path.basename(path))[0]
-        self.cells = {}      # name -> index
-        self.chars = {}      # map character -> name
+        self.cells = {}  # name -> index
+        self.chars = {}  # map character -> name
         self.flags = []
         self.art = {}
         self.metatiles = b""
@@ -135,7 +148,7 @@ class Tileset:
             if "over" in rest:
                 i = rest.index("over")
                 under = rest[i + 1]
-                del rest[i:i + 2]
+                del rest[i : i + 2]
                 if under not in self.art:
                     lines.fail(f"unknown cell {under} to draw over")
             value = 0
@@ -145,8 +158,10 @@ class Tileset:
                 value |= FLAGS[flag]
             rows = lines.rows(16, 16)
             if under:
-                rows = ["".join(a if a != " " else b for a, b in zip(r, u))
-                        for r, u in zip(rows, self.art[under])]
+                rows = [
+                    "".join(a if a != " " else b for a, b in zip(r, u))
+                    for r, u in zip(rows, self.art[under])
+                ]
             self.art[name] = rows
             self.cells[name] = len(self.flags)
             if char != "-":
@@ -157,13 +172,18 @@ class Tileset:
                     tile = encode_tile(cut(rows, x, y), SHADES, lines.fail)
                     self.metatiles += bytes((tiles.setdefault(tile, len(tiles)),))
         if len(tiles) > 128 or len(self.flags) > 64:
-            raise AssetError(f"{path}: {len(tiles)} tiles (at most 128), {len(self.flags)} cells (at most 64)")
+            raise AssetError(
+                f"{path}: {len(tiles)} tiles (at most 128), {len(self.flags)} cells (at most 64)"
+            )
         self.tiles = b"".join(tiles)
 
     def blob(self):
         """128 tiles, 64 metatiles, 64 flag bytes."""
-        return (self.tiles.ljust(2048, b"\0") + self.metatiles.ljust(256, b"\0")
-                + bytes(self.flags).ljust(64, b"\0"))
+        return (
+            self.tiles.ljust(2048, b"\0")
+            + self.metatiles.ljust(256, b"\0")
+            + bytes(self.flags).ljust(64, b"\0")
+        )
 
 
 def sprites(path, header, banks):
@@ -200,8 +220,10 @@ def sprites(path, header, banks):
 
 def build(data_dir, banks, header):
     header.place("FONT_TILES", banks.add(font(os.path.join(data_dir, "font.txt"))))
-    header.place("FRAME_TILES", banks.add(frame(os.path.join(data_dir, "frame.txt"), header)
-                                          .ljust(512, b"\0")))
+    header.place(
+        "FRAME_TILES",
+        banks.add(frame(os.path.join(data_dir, "frame.txt"), header).ljust(512, b"\0")),
+    )
     header.place("LOGO_TILES", banks.add(logo(os.path.join(data_dir, "font.txt"), "KITHWILD")))
     header.sprites = sprites(os.path.join(data_dir, "sprites.txt"), header, banks)
     header.tilesets = {}

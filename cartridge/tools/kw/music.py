@@ -7,12 +7,26 @@ Notes: c4 d#5 ... with an optional length in units ("c4.2", else the last
 length); r is a rest; "env A3" and "duty 2" set the sound. Noise: k (kick),
 s (snare), h (hat). "[ ... ]N" plays a passage N times.
 """
+
 import os
 import re
 
 from .source import AssetError, Lines
 
-NAMES = {"c": 0, "c#": 1, "d": 2, "d#": 3, "e": 4, "f": 5, "f#": 6, "g": 7, "g#": 8, "a": 9, "a#": 10, "b": 11}
+NAMES = {
+    "c": 0,
+    "c#": 1,
+    "d": 2,
+    "d#": 3,
+    "e": 4,
+    "f": 5,
+    "f#": 6,
+    "g": 7,
+    "g#": 8,
+    "a": 9,
+    "a#": 10,
+    "b": 11,
+}
 DRUMS = {"k": 1, "s": 2, "h": 3}
 CHANNELS = ["pulse1", "pulse2", "wave", "noise"]
 FIRST_OCTAVE = 2
@@ -86,7 +100,9 @@ def check_lengths(name, speed, channels, lines):
     lengths = {}
     for channel, tokens in channels.items():
         stream = encode(tokens, speed, channel == "noise", lines.fail)
-        lengths[channel] = sum(stream[i + 1] for i in range(0, len(stream), 2) if stream[i] < 0xF0) // speed
+        lengths[channel] = (
+            sum(stream[i + 1] for i in range(0, len(stream), 2) if stream[i] < 0xF0) // speed
+        )
     longest = max(lengths.values(), default=0)
     if any(longest % n for n in lengths.values()):
         lines.fail(f"tune {name}: lengths {lengths} do not fit together")
@@ -110,7 +126,10 @@ def build(data_dir, banks, header):
         tunes[current][1][channel] += words
     table, numbers = b"", {}
     for name, (speed, channels) in tunes.items():
-        streams = [encode(channels[c], speed, c == "noise", lines.fail) if c in channels else b"" for c in CHANNELS]
+        streams = [
+            encode(channels[c], speed, c == "noise", lines.fail) if c in channels else b""
+            for c in CHANNELS
+        ]
         size = 8 + sum(map(len, streams))
         check_lengths(name, speed, channels, lines)
         bank, address = banks.add(bytes(size), 9)
@@ -119,7 +138,7 @@ def build(data_dir, banks, header):
             pointers += (at if stream else 0).to_bytes(2, "little")
             at += len(stream)
         start = address - 0x4000
-        banks.data[bank][start:start + size] = pointers + b"".join(streams)
+        banks.data[bank][start : start + size] = pointers + b"".join(streams)
         table += bytes((bank, address & 255, address >> 8))
         header.define("MUSIC_" + name, len(numbers))
         numbers[name] = len(numbers)

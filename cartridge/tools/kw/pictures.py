@@ -14,6 +14,9 @@ about the middle. FILL is a flat shade 0-3 or s0, s1, s2: shaded from a light
 at the upper left; a trailing "-" leaves out the dark outline. The view from
 behind is made from the same shapes, mirrored, larger and cut off below.
 """
+
+import itertools
+
 from .graphics import SHADES, encode_tile
 from .source import Lines
 
@@ -38,7 +41,9 @@ class Canvas:
                 if inside(x, y):
                     hit.add((x, y))
         for x, y in hit:
-            edge = outline and not all(n in hit for n in ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)))
+            edge = outline and not all(
+                n in hit for n in ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))
+            )
             if edge:
                 shade = 3
             elif fill[0] == "s":
@@ -56,7 +61,7 @@ class Canvas:
         out = b""
         for y in range(0, self.size, 8):
             for x in range(0, self.size, 8):
-                out += encode_tile([r[x:x + 8] for r in rows[y:y + 8]], SHADES, None)
+                out += encode_tile([r[x : x + 8] for r in rows[y : y + 8]], SHADES, None)
         return out
 
     def bounds(self):
@@ -75,7 +80,7 @@ def in_polygon(points, x, y):
 
 def near_line(points, width, x, y):
     limit = (width / 2) ** 2 + 0.01
-    for (x1, y1), (x2, y2) in zip(points, points[1:]):
+    for (x1, y1), (x2, y2) in itertools.pairwise(points):
         dx, dy = x2 - x1, y2 - y1
         length = dx * dx + dy * dy
         t = 0 if length == 0 else max(0, min(1, ((x - x1) * dx + (y - y1) * dy) / length))
@@ -95,7 +100,10 @@ class Shape:
             if self.command == "e":
                 self.fill = words[5]
             elif self.command == "p":
-                self.fill, self.points = words[1], [tuple(map(float, w.split(","))) for w in words[2:]]
+                self.fill, self.points = (
+                    words[1],
+                    [tuple(map(float, w.split(","))) for w in words[2:]],
+                )
             elif self.command == "l":
                 self.fill, self.width = words[1] + "-", float(words[2])
                 self.points = [tuple(map(float, w.split(","))) for w in words[3:]]
@@ -110,33 +118,50 @@ class Shape:
 
     def draw(self, canvas, move, scale):
         """move maps canvas coordinates to pixels."""
-        for flip in ((False, True) if self.mirror else (False,)):
+        for flip in (False, True) if self.mirror else (False,):
+
             def place(x, y):
                 return move(SIZE - 1 - x if flip else x, y)
+
             if self.command in ("p", "l"):
                 points = [place(x, y) for x, y in self.points]
                 xs, ys = [p[0] for p in points], [p[1] for p in points]
                 pad = self.width * scale if self.command == "l" else 0
                 box = (min(xs) - pad, min(ys) - pad, max(xs) + pad, max(ys) + pad)
                 if self.command == "p":
-                    canvas.paint(lambda x, y: in_polygon(points, x + 0.01, y + 0.01), self.fill, box)
+                    canvas.paint(
+                        lambda x, y: in_polygon(points, x + 0.01, y + 0.01), self.fill, box
+                    )
                 else:
-                    canvas.paint(lambda x, y: near_line(points, self.width * scale, x, y), self.fill, box)
+                    canvas.paint(
+                        lambda x, y: near_line(points, self.width * scale, x, y), self.fill, box
+                    )
                 continue
             cx, cy, rx, ry = self.numbers
             cx, cy = place(cx, cy)
             rx, ry = rx * scale, ry * scale
-            self.ellipse(canvas, cx, cy, rx, ry, self.fill if self.command == "e" else
-                         "3" if self.command == "eye" else "0")
+            self.ellipse(
+                canvas,
+                cx,
+                cy,
+                rx,
+                ry,
+                self.fill if self.command == "e" else "3" if self.command == "eye" else "0",
+            )
             if self.command == "eye":
-                self.ellipse(canvas, cx - rx / 3, cy - ry / 2.5, max(rx / 2.6, 0.8), max(ry / 2.6, 0.8), "0-")
+                self.ellipse(
+                    canvas, cx - rx / 3, cy - ry / 2.5, max(rx / 2.6, 0.8), max(ry / 2.6, 0.8), "0-"
+                )
             elif self.command == "orb":
                 self.ellipse(canvas, cx, cy + ry / 6, max(rx / 2.4, 0.9), max(ry / 1.9, 0.9), "3-")
 
     @staticmethod
     def ellipse(canvas, cx, cy, rx, ry, fill):
-        canvas.paint(lambda x, y: ((x - cx) / rx) ** 2 + ((y - cy) / ry) ** 2 <= 1,
-                     fill, (cx - rx, cy - ry, cx + rx, cy + ry))
+        canvas.paint(
+            lambda x, y: ((x - cx) / rx) ** 2 + ((y - cy) / ry) ** 2 <= 1,
+            fill,
+            (cx - rx, cy - ry, cx + rx, cy + ry),
+        )
 
 
 def draw_front(shapes):
@@ -155,6 +180,7 @@ def draw_back(shapes):
 
     def move(x, y):
         return (middle - x) * scale + BACK / 2, (y - y0) * scale + 3
+
     for view, shape in shapes:
         if view != "front":
             shape.draw(canvas, move, scale)
@@ -171,6 +197,7 @@ def read(path):
             if not shapes:
                 lines.fail(f"{name} has no shapes")
             out[name] = draw_front(shapes).tiles(), draw_back(shapes).tiles()
+
     while (words := lines.words()) is not None:
         if words[0] == "pic":
             finish()

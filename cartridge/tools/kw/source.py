@@ -1,4 +1,5 @@
 """Reading asset files line by line, and writing the C header."""
+
 import os
 import shlex
 

@@ -1,11 +1,12 @@
 """Species, moves, types, items, encounters, parties, shops: tables to ROM data."""
+
 import os
 
 from . import pictures
 from .source import AssetError, Lines
 
 EFFECTS = ["hit", "wear", "chip", "rouse", "brace", "poison", "sleep", "drain", "mend"]
-PEOPLE = ["lad", "lass", "worker", "seer", "rival", "warden", "warden2"]     # pictures of trainers
+PEOPLE = ["lad", "lass", "worker", "seer", "rival", "warden", "warden2"]  # pictures of trainers
 ITEM_KINDS = ["lamp", "heal", "cure", "spark", "hush", "key"]
 SCRIPTS = ["starter", "cut", "smash", "gate"]
 
@@ -16,7 +17,7 @@ class Game:
     def __init__(self):
         self.types = {}
         self.moves = {}
-        self.move_data = {}     # for the JSON file
+        self.move_data = {}  # for the JSON file
         self.chart = []
         self.species = {}
         self.items = {}
@@ -49,13 +50,17 @@ def build_types(path, game, banks, header):
         elif words[0] in ("strong", "weak"):
             attacker = look(lines, game.types, words[1], "type")
             for defender in words[2:]:
-                chart[attacker, look(lines, game.types, defender, "type")] = 20 if words[0] == "strong" else 5
+                chart[attacker, look(lines, game.types, defender, "type")] = (
+                    20 if words[0] == "strong" else 5
+                )
         else:
             lines.fail("expected type, strong or weak")
     n = len(game.types)
     header.define("TYPE_COUNT", n)
     game.chart = [[chart.get((a, d), 10) for d in range(n)] for a in range(n)]
-    header.place("TYPE_CHART", banks.add(bytes(chart.get((a, d), 10) for a in range(n) for d in range(n))))
+    header.place(
+        "TYPE_CHART", banks.add(bytes(chart.get((a, d), 10) for a in range(n) for d in range(n)))
+    )
     header.place("TYPE_NAMES", banks.add(b"".join(t.encode().ljust(8, b"\0") for t in game.types)))
 
 
@@ -70,10 +75,21 @@ def build_moves(path, game, banks, header):
         header.define("MOVE_" + name, game.moves[name])
         if effect not in EFFECTS:
             lines.fail(f"unknown effect {effect!r}")
-        game.move_data[game.moves[name]] = {"name": name, "type": look(lines, game.types, kind, "type"),
-                                            "power": int(power), "effect": effect}
-        blob += name_bytes(lines, name, 11) + bytes((game.types[kind], int(power),
-                                                     int(accuracy) * 255 // 100, int(pp), EFFECTS.index(effect)))
+        game.move_data[game.moves[name]] = {
+            "name": name,
+            "type": look(lines, game.types, kind, "type"),
+            "power": int(power),
+            "effect": effect,
+        }
+        blob += name_bytes(lines, name, 11) + bytes(
+            (
+                game.types[kind],
+                int(power),
+                int(accuracy) * 255 // 100,
+                int(pp),
+                EFFECTS.index(effect),
+            )
+        )
     for i, effect in enumerate(EFFECTS):
         header.define("EFFECT_" + effect, i)
     header.place("MOVE_TABLE", banks.add(blob))
@@ -101,7 +117,10 @@ def build_species(data_dir, game, banks, header):
         words = lines.words()
         if words[0] != "learns" or len(words) % 2 == 0 or len(words) > 17:
             lines.fail("expected 'learns MOVE LEVEL ...', at most eight")
-        learns = [(look(lines, game.moves, words[i], "move"), int(words[i + 1])) for i in range(1, len(words), 2)]
+        learns = [
+            (look(lines, game.moves, words[i], "move"), int(words[i + 1]))
+            for i in range(1, len(words), 2)
+        ]
         entries.append((name, kinds, values, grows, learns, lines.number))
         game.species[name] = len(game.species) + 1
         header.define("SPECIES_" + name, game.species[name])
@@ -119,7 +138,19 @@ def build_species(data_dir, game, banks, header):
         fb, fa = banks.add(front, 6)
         bb, ba = banks.add(back, 6)
         entry = name_bytes(lines, name, 11)
-        entry += bytes((kinds[0], kinds[-1], v["hp"], v["atk"], v["def"], v["spd"], v["spc"], v["catch"], v["exp"]))
+        entry += bytes(
+            (
+                kinds[0],
+                kinds[-1],
+                v["hp"],
+                v["atk"],
+                v["def"],
+                v["spd"],
+                v["spc"],
+                v["catch"],
+                v["exp"],
+            )
+        )
         entry += bytes(grow) + bytes((fb, fa & 255, fa >> 8, bb, ba & 255, ba >> 8))
         entry += bytes(x for pair in learns for x in pair).ljust(16, b"\0")
         assert len(entry) == 44
@@ -133,7 +164,7 @@ def build_species(data_dir, game, banks, header):
     header.place("PEOPLE_TABLE", banks.add(table))
     header.place("PIC_HERO_BACK", banks.add(art["hero"][1], 6))
     # experience needed for each level: 0.8 n^3
-    table = b"".join((n ** 3 * 4 // 5 if n > 1 else 0).to_bytes(4, "little") for n in range(101))
+    table = b"".join((n**3 * 4 // 5 if n > 1 else 0).to_bytes(4, "little") for n in range(101))
     header.place("EXP_TABLE", banks.add(table))
 
 
@@ -167,7 +198,12 @@ def build_encounters(path, game, banks, header):
         while (words := lines.words()) is not None and words[0] != "area":
             weight = int(words[3])
             total += weight
-            slots += bytes((look(lines, game.species, words[0], "species"), int(words[1]), int(words[2]))) * weight
+            slots += (
+                bytes(
+                    (look(lines, game.species, words[0], "species"), int(words[1]), int(words[2]))
+                )
+                * weight
+            )
         if total != 16:
             lines.fail(f"weights sum to {total}, not 16", number)
         areas.append(bytes((rate,)) + slots)
@@ -198,7 +234,7 @@ def build_shops(path, game, banks, header):
             lines.fail("expected 'shop NAME item ...', at most seven")
         game.shops[words[1]] = len(game.shops)
         items = [look(lines, game.items, word, "item") for word in words[2:]]
-        blob += bytes([len(items)] + items).ljust(8, b"\0")
+        blob += bytes([len(items), *items]).ljust(8, b"\0")
     header.place("SHOP_TABLE", banks.add(blob))
 
 

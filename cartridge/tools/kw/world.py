@@ -4,19 +4,16 @@ A map file holds a header, a grid with one character per 16x16 cell, and the
 objects. Lower-case letters in the grid mark objects; which cell lies under an
 object is the tileset's default or "under NAME".
 """
-import glob
+
 import os
-import re
-import shlex
 
 from .source import AssetError, Lines
 
 DIRECTIONS = {"down": 0, "up": 4, "left": 8, "right": 12}
 SIDES = ("north", "south", "west", "east")
-KINDS = {"npc": 0, "item": 1, "trainer": 2, "leader": 3, "heal": 4, "shop": 5,
-         "pc": 6, "script": 7}
+KINDS = {"npc": 0, "item": 1, "trainer": 2, "leader": 3, "heal": 4, "shop": 5, "pc": 6, "script": 7}
 NO_FLAG = 0xFFFF
-SKIPPED_FLAG = (0xD754 - 0xD747) * 8    # public reward functions leave this bit out
+SKIPPED_FLAG = (0xD754 - 0xD747) * 8  # public reward functions leave this bit out
 LAST_FLAG = 311 * 8
 
 
@@ -46,7 +43,9 @@ class Texts:
             for word in page.split():
                 length, have = longest(word), longest(row)
                 if length > 18:
-                    raise AssetError(f"{lines.path if lines else 'text'}: word {word!r} does not fit a line")
+                    raise AssetError(
+                        f"{lines.path if lines else 'text'}: word {word!r} does not fit a line"
+                    )
                 if row and have + 1 + length > 18:
                     rows.append(row)
                     row = word
@@ -54,7 +53,7 @@ class Texts:
                     row = row + " " + word if row else word
             if row:
                 rows.append(row)
-            pages += ["\n".join(rows[i:i + 2]) for i in range(0, len(rows), 2)]
+            pages += ["\n".join(rows[i : i + 2]) for i in range(0, len(rows), 2)]
         text = "\f".join(pages)
         text = text.replace("{a}", "\x01").replace("{b}", "\x02").replace("{n}", "\x03")
         blob = text.encode("ascii") + b"\0"
@@ -77,8 +76,8 @@ class Map:
         self.music, self.encounters, self.town = None, None, None
         self.dark = False
         self.connections = {}
-        self.objects = []          # (marker, kind, words, line number)
-        self.marks = {}            # marker -> (x, y)
+        self.objects = []  # (marker, kind, words, line number)
+        self.marks = {}  # marker -> (x, y)
         self.rows = []
         self.read(header)
 
@@ -138,7 +137,7 @@ class Map:
             if "under" in rest:
                 i = rest.index("under")
                 under = rest[i + 1]
-                del rest[i:i + 2]
+                del rest[i : i + 2]
             if under not in self.tileset.cells:
                 lines.fail(f"unknown cell {under}", number)
             if marker in unders:
@@ -165,8 +164,10 @@ class Map:
         for y, row in enumerate(self.rows):
             for x, cell in enumerate(row):
                 if self.tileset.flags[cell] & 4 and (
-                        y + 1 >= self.height or not self.flags_at(x, y + 1) & 1
-                        or any(self.marks[o[0]] == (x, y + 1) for o in self.objects)):
+                    y + 1 >= self.height
+                    or not self.flags_at(x, y + 1) & 1
+                    or any(self.marks[o[0]] == (x, y + 1) for o in self.objects)
+                ):
                     lines.fail("the cell below a ledge must be free", grid[y][1])
         if self.border not in self.tileset.cells:
             lines.fail(f"unknown border {self.border}")
@@ -238,7 +239,9 @@ class World:
                 if "out" in rest:
                     out = rest[rest.index("out") + 1]
         facing = "down" if out is None else out
-        dx, dy = {"down": (0, 1), "up": (0, -1), "left": (-1, 0), "right": (1, 0), None: (0, 0)}[out]
+        dx, dy = {"down": (0, 1), "up": (0, -1), "left": (-1, 0), "right": (1, 0), None: (0, 0)}[
+            out
+        ]
         x, y = x + dx, y + dy
         if not other.flags_at(x, y) & 1:
             m.lines.fail(f"{text} arrives on a cell that cannot be walked on", number)
@@ -246,7 +249,19 @@ class World:
 
     def options(self, m, rest, number):
         """Splits words into positional ones and 'key value' options."""
-        keys = {"flag", "hide", "show", "after", "give", "count", "sight", "badge", "out", "need", "value"}
+        keys = {
+            "flag",
+            "hide",
+            "show",
+            "after",
+            "give",
+            "count",
+            "sight",
+            "badge",
+            "out",
+            "need",
+            "value",
+        }
         plain, options, i = [], {}, 0
         while i < len(rest):
             if rest[i] in keys:
@@ -273,10 +288,21 @@ class World:
                 other = self.look(m, self.maps, name, "map", number)
                 back = {"north": "south", "south": "north", "west": "east", "east": "west"}[side]
                 if other.connections.get(back, (None, 0))[0:2] != (m.name, -offset):
-                    m.lines.fail(f"{name} does not connect back {back} to {m.name} at {-offset}", number)
+                    m.lines.fail(
+                        f"{name} does not connect back {back} to {m.name} at {-offset}", number
+                    )
                 bank, address = other.cells_at
-                conn += bytes((other.id, offset & 255, other.width, other.height,
-                               bank, address & 255, address >> 8))
+                conn += bytes(
+                    (
+                        other.id,
+                        offset & 255,
+                        other.width,
+                        other.height,
+                        bank,
+                        address & 255,
+                        address >> 8,
+                    )
+                )
             else:
                 conn += bytes((255, 0, 0, 0, 0, 0, 0))
         warps, npcs, signs = [], [], []
@@ -301,7 +327,9 @@ class World:
                 h.define(f"AT_{m.name}_{marker}_Y", y)
                 continue
             if kind == "sign":
-                signs.append(bytes((x, y)) + self.texts.add(plain[0], m.lines).to_bytes(2, "little"))
+                signs.append(
+                    bytes((x, y)) + self.texts.add(plain[0], m.lines).to_bytes(2, "little")
+                )
                 continue
             if kind not in KINDS:
                 m.lines.fail(f"unknown kind {kind!r}", number)
@@ -347,27 +375,66 @@ class World:
                 flag = self.flag(f"USED_{base}")
             self.look(m, DIRECTIONS, facing, "direction", number)
             looks.add(sprite)
-            record = bytes((x, y, self.look(m, h.sprites, sprite, "sprite", number),
-                            DIRECTIONS[facing], KINDS[kind], arg, arg2, sight))
+            record = bytes(
+                (
+                    x,
+                    y,
+                    self.look(m, h.sprites, sprite, "sprite", number),
+                    DIRECTIONS[facing],
+                    KINDS[kind],
+                    arg,
+                    arg2,
+                    sight,
+                )
+            )
             for value in (flag, hide, show, need, text, text2):
                 record += value.to_bytes(2, "little")
             npcs.append(record)
-            m.json_objects.append({"x": x, "y": y, "kind": kind, "flag": flag, "hide": hide,
-                                   "show": show, "marker": marker, "sight": sight,
-                                   "facing": DIRECTIONS[facing]})
+            m.json_objects.append(
+                {
+                    "x": x,
+                    "y": y,
+                    "kind": kind,
+                    "flag": flag,
+                    "hide": hide,
+                    "show": show,
+                    "marker": marker,
+                    "sight": sight,
+                    "facing": DIRECTIONS[facing],
+                }
+            )
         if len(npcs) > 12 or len(warps) > 12 or len(signs) > 8:
-            m.lines.fail(f"too many objects: {len(npcs)} people (12), {len(warps)} doors (12), {len(signs)} signs (8)")
+            m.lines.fail(
+                f"too many objects: {len(npcs)} people (12), {len(warps)} doors (12), "
+                f"{len(signs)} signs (8)"
+            )
         if sum(h.sprite_tiles[name] for name in looks) > 128:
             m.lines.fail("the people's looks do not fit the object tiles")
-        enc = 255 if m.encounters is None else self.look(m, self.game.encounters, m.encounters, "encounters", 0)
+        enc = (
+            255
+            if m.encounters is None
+            else self.look(m, self.game.encounters, m.encounters, "encounters", 0)
+        )
         music = self.look(m, self.game.music, m.music, "music", 0)
         tileset = list(h.tilesets).index(m.tileset.name)
         bank, address = m.cells_at
         title = m.title.encode("ascii")
         if len(title) > 15:
             m.lines.fail("the title is longer than 15 letters")
-        blob = bytes((m.width, m.height, tileset, m.tileset.cells[m.border], music, enc,
-                      255 if m.town is None else m.town, bank, address & 255, address >> 8))
+        blob = bytes(
+            (
+                m.width,
+                m.height,
+                tileset,
+                m.tileset.cells[m.border],
+                music,
+                enc,
+                255 if m.town is None else m.town,
+                bank,
+                address & 255,
+                address >> 8,
+            )
+        )
         blob += conn + title.ljust(16, b"\0")
         blob += bytes((len(warps), len(npcs), len(signs)))
         return blob + b"".join(warps) + b"".join(npcs) + b"".join(signs)
@@ -382,8 +449,12 @@ class World:
             placed[m.name] = (x, y)
             for side, (name, offset, _) in m.connections.items():
                 o = self.maps[name]
-                nx, ny = {"north": (x + offset, y - o.height), "south": (x + offset, y + m.height),
-                          "west": (x - o.width, y + offset), "east": (x + m.width, y + offset)}[side]
+                nx, ny = {
+                    "north": (x + offset, y - o.height),
+                    "south": (x + offset, y + m.height),
+                    "west": (x - o.width, y + offset),
+                    "east": (x + m.width, y + offset),
+                }[side]
                 spread(o, nx, ny)
 
         shelf_x = 0
@@ -438,17 +509,37 @@ def build(data_dir, banks, header, texts, game):
     maps = []
     for m in world.order:
         x, y = offsets[m.name]
-        walk = ["".join("1" if m.flags_at(cx, cy) & 1 else ("v" if m.flags_at(cx, cy) & 4 else "0")
-                        for cx in range(m.width)) for cy in range(m.height)]
-        grass = ["".join("1" if m.flags_at(cx, cy) & 2 else "0" for cx in range(m.width))
-                 for cy in range(m.height)]
-        maps.append({
-            "id": m.id, "name": m.name, "title": m.title, "width": m.width, "height": m.height,
-            "x": x, "y": y, "indoor": m.tileset.name == "indoor", "walkable": walk, "grass": grass,
-            "warps": m.json_warps, "objects": m.json_objects,
-            "connections": {s: {"map": world.maps[n].id, "offset": o}
-                            for s, (n, o, _) in m.connections.items()},
-        })
+        walk = [
+            "".join(
+                "1" if m.flags_at(cx, cy) & 1 else ("v" if m.flags_at(cx, cy) & 4 else "0")
+                for cx in range(m.width)
+            )
+            for cy in range(m.height)
+        ]
+        grass = [
+            "".join("1" if m.flags_at(cx, cy) & 2 else "0" for cx in range(m.width))
+            for cy in range(m.height)
+        ]
+        maps.append(
+            {
+                "id": m.id,
+                "name": m.name,
+                "title": m.title,
+                "width": m.width,
+                "height": m.height,
+                "x": x,
+                "y": y,
+                "indoor": m.tileset.name == "indoor",
+                "walkable": walk,
+                "grass": grass,
+                "warps": m.json_warps,
+                "objects": m.json_objects,
+                "connections": {
+                    s: {"map": world.maps[n].id, "offset": o}
+                    for s, (n, o, _) in m.connections.items()
+                },
+            }
+        )
     return {
         "title": "KITHWILD",
         "width": max(m["x"] + m["width"] for m in maps),
