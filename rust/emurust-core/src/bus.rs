@@ -299,7 +299,7 @@ impl Machine {
         self.advance_dma(rom, now, late, late);
         if !self.dma.active {
             self.replay_lcd();
-            self.ppu.oam[usize::from(addr - 0xFE00)] = value;
+            self.ppu.oam_mut()[usize::from(addr - 0xFE00)] = value;
         }
     }
 
@@ -454,7 +454,8 @@ impl Machine {
         while self.dma.copied < due {
             let index = self.dma.copied;
             let source = page | u16::from(index);
-            self.ppu.oam[usize::from(index)] = self.read_for_dma(rom, source, now, late);
+            let byte = self.read_for_dma(rom, source, now, late);
+            self.ppu.oam_mut()[usize::from(index)] = byte;
             self.dma.copied += 1;
         }
         if self.dma.copied == dma::LENGTH {

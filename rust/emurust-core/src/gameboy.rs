@@ -324,7 +324,7 @@ impl GameBoy {
 
     /// Sprite attributes, FE00-FE9F.
     pub fn oam_mut(&mut self) -> &mut [u8] {
-        &mut self.machine.ppu.oam
+        self.machine.ppu.oam_mut()
     }
 
     /// High RAM, FF80-FFFE.

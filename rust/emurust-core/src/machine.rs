@@ -194,6 +194,8 @@ impl Machine {
         let bad = |field, value| Err(StateError::BadField { field, value });
         self.cartridge.validate()?;
         self.ppu.validate()?;
+        // What was remembered of the sprites was of other ones.
+        self.ppu.oam_mut();
         self.apu.validate()?;
         self.dma.validate()?;
         // Every part is caught up at a frame end; a part from another time

@@ -81,10 +81,19 @@ mod step {
 /// Scroll and window position of one drawn line, as PyBoy's API reports it.
 pub(crate) const LINE_PARAMETERS: usize = 5;
 
+/// Lines that have sprites of some height on them, a bit each.
+#[derive(Debug, Clone, Copy)]
+struct SpriteLines {
+    height: i32,
+    bits: [u64; 3],
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Ppu {
     pub(crate) vram: [u8; VRAM_LEN],
     pub(crate) oam: [u8; OAM_LEN],
+    /// Lines with sprites, for the sprites that are in OAM.
+    sprite_lines: Option<SpriteLines>,
     pub(crate) lcdc: u8,
     stat: u8,
     pub(crate) scy: u8,
@@ -170,6 +179,7 @@ impl Ppu {
         Self {
             vram: [0; VRAM_LEN],
             oam: [0; OAM_LEN],
+            sprite_lines: None,
             lcdc: 0,
             stat: stat::ALWAYS_ONE,
             scy: 0,
@@ -605,7 +615,7 @@ impl Ppu {
     }
 
     /// Dots that the sprites of this line and SCX add to mode 3.
-    fn compute_mode3_penalty(&self) -> i64 {
+    fn compute_mode3_penalty(&mut self) -> i64 {
         let scroll = if self.first_frame {
             0
         } else {
@@ -614,11 +624,42 @@ impl Ppu {
         self.sprite_penalty() + scroll
     }
 
-    fn sprite_penalty(&self) -> i64 {
+    /// OAM, to be written to.
+    pub(crate) fn oam_mut(&mut self) -> &mut [u8; OAM_LEN] {
+        self.sprite_lines = None;
+        &mut self.oam
+    }
+
+    fn line_has_sprites(&mut self, height: i32) -> bool {
+        let lines = match self.sprite_lines {
+            Some(lines) if lines.height == height => lines,
+            _ => {
+                let mut bits = [0; 3];
+                for sprite in self.oam.chunks_exact(4) {
+                    let top = i32::from(sprite[0]) - 16;
+                    for line in top.max(0)..(top + height).min(SCREEN_HEIGHT as i32) {
+                        bits[line as usize / 64] |= 1 << (line % 64);
+                    }
+                }
+                SpriteLines { height, bits }
+            }
+        };
+        self.sprite_lines = Some(lines);
+        let line = usize::from(self.ly);
+        lines
+            .bits
+            .get(line / 64)
+            .is_some_and(|word| word >> (line % 64) & 1 != 0)
+    }
+
+    fn sprite_penalty(&mut self) -> i64 {
         if self.lcdc & lcdc::OBJ_ENABLE == 0 {
             return 0;
         }
         let height = self.sprite_height();
+        if !self.line_has_sprites(height) {
+            return 0;
+        }
         let mut on_line = 0;
         let mut on_screen = false;
         let mut dots = 0;
