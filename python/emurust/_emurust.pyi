@@ -90,6 +90,11 @@ class Machine:
     ) -> Machine: ...
     def tick(self, count: int = 1, render: bool = True, sample_sound: bool = False) -> None:
         """Runs `count` frames; `render` and `sample_sound` are for the last one."""
+    def trace_tick(
+        self, render: bool
+    ) -> list[tuple[int, int, int, int, int, int, int, int, int, int, int]]:
+        """Runs one frame as `tick(1, render)` does and returns the CPU before every
+        instruction: (cycles, PC, ROM bank at 4000, A, F, B, C, D, E, HL, SP). Slow."""
     def queue_button(self, number: int, pressed: bool, delay: int = 0) -> None:
         """Queues a press or release for the next frame, or for `delay` frames later."""
     @property

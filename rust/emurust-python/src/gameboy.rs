@@ -134,6 +134,9 @@ impl Running {
     }
 }
 
+/// Cycles, PC, ROM bank, A, F, B, C, D, E, HL, SP.
+type TracedMoment = (u64, u16, u16, u8, u8, u8, u8, u8, u8, u16, u16);
+
 impl Machine {
     fn from_running(running: Running) -> Self {
         Self {
@@ -209,6 +212,33 @@ impl Machine {
     fn tick(&self, py: Python<'_>, count: u64, render: bool, sample_sound: bool) -> PyResult<()> {
         gate::released(py, &self.power, |power| {
             power.running()?.tick(count, render, sample_sound)
+        })
+    }
+
+    /// Runs one frame as `tick(1, render)` does, and returns the CPU before every
+    /// instruction: (cycles, PC, ROM bank at 4000, A, F, B, C, D, E, HL, SP). Slow.
+    fn trace_tick(&self, py: Python<'_>, render: bool) -> PyResult<Vec<TracedMoment>> {
+        gate::released(py, &self.power, |power| {
+            let running = power.running()?;
+            let mut moments = Vec::new();
+            running.gameboy.trace_tick(render, |moment| {
+                let r = moment.registers;
+                moments.push((
+                    moment.cycles,
+                    r.pc,
+                    moment.rom_bank,
+                    r.a,
+                    r.f,
+                    r.b,
+                    r.c,
+                    r.d,
+                    r.e,
+                    r.hl,
+                    r.sp,
+                ));
+            });
+            running.refresh_views();
+            Ok(moments)
         })
     }
 
