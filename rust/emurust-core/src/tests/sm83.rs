@@ -93,12 +93,21 @@ fn is_plain(addr: u16, written: bool) -> bool {
     }
 }
 
+/// Addresses that the instruction writes, be it with what was there.
+fn written(vector: &Vector) -> Vec<u16> {
+    let write = |cycle: &serde_json::Value| {
+        let is_write = cycle.get(2)?.as_str()?.contains('w');
+        let addr = u16::try_from(cycle.get(0)?.as_u64()?).ok()?;
+        is_write.then_some(addr)
+    };
+    vector.cycles.iter().filter_map(write).collect()
+}
+
 fn runs_in_plain_memory(vector: &Vector) -> bool {
-    let before = &vector.initial.ram;
-    vector.result.ram.iter().all(|cell| {
-        let written = !before.contains(cell);
-        is_plain(cell.0, written)
-    })
+    let written = written(vector);
+    let cells = vector.initial.ram.iter().chain(&vector.result.ram);
+    let mut addresses = cells.map(|cell| cell.0);
+    addresses.all(|addr| is_plain(addr, written.contains(&addr)))
         // The two last bytes of the first bank are fetched from another bank (PyBoy's quirk).
         && !(0x3FFC..0x4000).contains(&vector.initial.pc)
         && !(0x7FFC..0x8000).contains(&vector.initial.pc)
