@@ -101,9 +101,12 @@ def test_send_and_recv_give_what_step_gives(dummy: MakePool, backend: str) -> No
     assert pool.records.tobytes() == expected[0][0].tobytes()
     pool.send(actions(0, num_envs))
     taken = np.zeros(num_envs, dtype=int)
-    while taken.min() < steps:
+    under_way = num_envs
+    # Machines come at different rates: at the end there may be one left, and no batch.
+    while under_way >= 2:
         observations, rewards, _, truncations, infos, ids = pool.recv()
         assert len(ids) == len(set(ids.tolist())) == len(rewards) == 2
+        under_way -= 2
         for row, machine in enumerate(ids.tolist()):
             taken[machine] += 1
             records, info, reward, _, truncated = expected[taken[machine]][:5]
@@ -113,6 +116,8 @@ def test_send_and_recv_give_what_step_gives(dummy: MakePool, backend: str) -> No
             assert truncations[row] == truncated[machine]
             if taken[machine] < steps:
                 pool.send(actions(taken[machine], num_envs)[machine : machine + 1], [machine])
+                under_way += 1
+    assert taken.max() == steps
 
 
 def test_recv_of_all_is_in_order(dummy: MakePool, backend: str) -> None:
