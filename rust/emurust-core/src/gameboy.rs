@@ -163,23 +163,24 @@ impl GameBoy {
 
     /// As [`GameBoy::tick`] with a count of 1, tracing as [`GameBoy::trace_frame`].
     pub fn trace_tick(&mut self, render: bool, watch: impl FnMut(Moment)) {
-        let machine = &mut self.machine;
-        self.input.apply_all(|event| apply_event(machine, event));
-        self.trace_frame(render, watch);
-        self.frame_count += 1;
-        self.input.release_due(self.frame_count);
+        self.with_input(|gb| gb.trace_frame(render, watch));
     }
 
     /// Runs `count` frames with their queued input; only the last one is
     /// rendered and sampled. As PyBoy's `tick`.
     pub fn tick(&mut self, count: u32, render: bool, sample_sound: bool) {
         for left in (0..count).rev() {
-            let machine = &mut self.machine;
-            self.input.apply_all(|event| apply_event(machine, event));
-            self.run_frame(render && left == 0, sample_sound && left == 0);
-            self.frame_count += 1;
-            self.input.release_due(self.frame_count);
+            self.with_input(|gb| gb.run_frame(render && left == 0, sample_sound && left == 0));
         }
+    }
+
+    /// Runs a frame between the input that is queued for it and the count of it.
+    fn with_input(&mut self, run_frame: impl FnOnce(&mut Self)) {
+        let machine = &mut self.machine;
+        self.input.apply_all(|event| apply_event(machine, event));
+        run_frame(self);
+        self.frame_count += 1;
+        self.input.release_due(self.frame_count);
     }
 
     /// T-cycles since power-on (4,194,304 per emulated second).
