@@ -20,7 +20,6 @@ import io
 import json
 import math
 import os
-import platform
 import random
 import statistics
 import sys
@@ -29,6 +28,8 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from computer import computer
 
 import emurust
 
@@ -52,7 +53,7 @@ def main() -> int:
     roms = find_roms(options.roms)
     if not roms:
         parser.error("no ROMs found: name some, or set EMURUST_TEST_ROMS")
-    print(f"# {machine_name()}")
+    print(f"# {computer()}")
     print(f"# {' '.join(sys.argv)}")
     print(f"# {'ROM':36} {'PyBoy':>10} {'EmuRust':>10} {'ratio':>7}   (us per frame)")
     ratios: dict[str, float] = {}
@@ -68,7 +69,7 @@ def main() -> int:
         f"(least: {ratios[slowest]:.2f}x, {slowest})"
     )
     if options.json:
-        figures = {"machine": machine_name(), "render": options.render, "geometric_mean": mean}
+        figures = {"machine": computer(), "render": options.render, "geometric_mean": mean}
         options.json.write_text(json.dumps(figures | {"ratios": ratios}, indent=1))
     return 0
 
@@ -138,20 +139,6 @@ def make_pyboy(rom: bytes) -> Any:
     )
     pyboy.set_emulation_speed(0)
     return pyboy
-
-
-def machine_name() -> str:
-    """The computer in a line."""
-    name = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.is_file():
-        for line in cpuinfo.read_text().splitlines():
-            if line.startswith("model name"):
-                name = line.partition(":")[2].strip()
-                break
-    return (
-        f"{name}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-    )
 
 
 if __name__ == "__main__":

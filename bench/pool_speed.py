@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import statistics
 import sys
 import threading
@@ -25,6 +24,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from computer import computer
 from pool_peers import BUTTONS, PyBoyEnv, make_pyboy, play_intro
 
 from emurust import Pool
@@ -34,17 +34,8 @@ Run = Callable[[], int]
 
 
 def machine() -> str:
-    """The computer in a line."""
-    name = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.is_file():
-        names = [line.partition(":")[2] for line in cpuinfo.read_text().splitlines()
-                 if line.startswith("model name")]  # fmt: skip
-        name = names[0].strip() if names else name
-    return (
-        f"{name}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}, "
-        f"numpy {np.__version__}, Gymnasium {gymnasium.__version__}"
-    )
+    """The computer and the libraries in a line."""
+    return f"{computer()}, numpy {np.__version__}, Gymnasium {gymnasium.__version__}"
 
 
 @contextmanager
