@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,22 @@ def test_committed_rom_is_what_the_source_builds(tmp_path, rom):
     assert (out / "cartridge.gb").read_bytes() == rom
     for name in ("cartridge.sym", "cartridge_maps.json"):
         assert (out / name).read_text() == (DATA / name).read_text()
+
+
+def test_world_picture_is_what_the_source_draws(tmp_path, maps):
+    image = pytest.importorskip("PIL.Image")
+    tool = ROOT / "cartridge" / "tools" / "build_assets.py"
+    subprocess.run(
+        [sys.executable, str(tool), str(ROOT / "cartridge/data"), str(tmp_path)], check=True
+    )
+    assert (tmp_path / "cartridge_maps.json").read_text() == (
+        DATA / "cartridge_maps.json"
+    ).read_text()
+    # Pixels, as other versions of zlib pack the same picture otherwise.
+    built = image.open(tmp_path / "cartridge_world.png").convert("L")
+    committed = image.open(DATA / "cartridge_world.png").convert("L")
+    assert built.size == committed.size == (16 * maps["width"], 16 * maps["height"])
+    assert built.tobytes() == committed.tobytes()
 
 
 def test_map_geometry(maps):

@@ -493,6 +493,7 @@ class World:
 
 
 def build(data_dir, banks, header, texts, game):
+    """The world, and its geometry for Python."""
     world = World(data_dir, header, texts, game)
     for m in world.order:
         m.cells_at = banks.add(bytes(c for row in m.rows for c in row))
@@ -540,7 +541,7 @@ def build(data_dir, banks, header, texts, game):
                 },
             }
         )
-    return {
+    geometry = {
         "title": "KITHWILD",
         "width": max(m["x"] + m["width"] for m in maps),
         "height": max(m["y"] + m["height"] for m in maps),
@@ -552,3 +553,4 @@ def build(data_dir, banks, header, texts, game):
         "species": {number: name for name, number in game.species.items()},
         "items": {number: name for name, number in game.items.items() if "_" not in name},
     }
+    return world, geometry
