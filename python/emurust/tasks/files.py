@@ -61,10 +61,7 @@ class TaskRecipe:
             TaskOptionError: an option is wrong.
         """
         task = Task.from_toml(self.text, self.file_name, self.symbols)
-        try:
-            return task.with_options(**self.options)
-        except (TypeError, OverflowError) as error:
-            raise TaskOptionError(f"an option has a value of the wrong type: {error}") from None
+        return task.with_options(**self.options)
 
     def reference(self) -> ReferenceTask:
         """The same task for the reference implementation in plain Python."""
@@ -76,6 +73,10 @@ class TaskRecipe:
         """The recipe with some options changed."""
         changed = dict(self.options) | _given(options)
         return replace(self, options=changed)
+
+    def start_state_names(self) -> list[str]:
+        """Names of the task's start states."""
+        return [name for name, _ in self.compile().start_states]
 
     def start_state(self, name: str) -> bytes:
         """The bytes of one of the task's start states.

@@ -13,6 +13,7 @@ mod memory;
 mod pool;
 mod rom;
 mod task;
+mod task_options;
 mod views;
 
 #[pymodule]

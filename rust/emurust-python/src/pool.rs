@@ -14,7 +14,6 @@ use emurust_pool::{
     Arrays, Autoreset, Backend, Buffers, DummySpec, GameConfig, GameRecipe, Inspect, Keeper, Pool,
     PoolError, PoolOptions, Progress, Recipe, Seeding, Start, StartChoice, TaskSource,
 };
-use emurust_task::{ObservationKind, Resolution, TaskOptions, Watch};
 use numpy::ndarray::{ArrayView1, ArrayView2};
 use numpy::{
     Element, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadwriteArray1,
@@ -27,6 +26,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::errors::python::{ArgumentError, ArgumentTypeError, ClosedError};
 use crate::errors::ToPyErr;
 use crate::gate;
+use crate::task_options::task_options;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PoolEngine>()?;
@@ -805,74 +805,6 @@ unsafe fn vector<'py, T: Element>(
         let view = ArrayView1::from_shape_ptr(rows, data);
         PyArray1::borrow_from_array(&view, owner.clone())
     }
-}
-
-/// Options that `emurust.tasks` has checked by compiling the task once.
-fn task_options(options: &Bound<'_, PyDict>) -> PyResult<TaskOptions> {
-    let mut read = TaskOptions::default();
-    for (name, value) in options {
-        let name: PyBackedStr = name.extract()?;
-        match &*name {
-            "observation" => {
-                let kind: PyBackedStr = value.extract()?;
-                read.observation = ObservationKind::from_name(&kind);
-            }
-            "frame_skip" => read.frame_skip = Some(value.extract()?),
-            "hold_frames" => read.hold_frames = Some(value.extract()?),
-            "frame_stack" => read.frame_stack = Some(value.extract()?),
-            "resolution" => {
-                let resolution: PyBackedStr = value.extract()?;
-                read.resolution = Some(match &*resolution {
-                    "full" => Resolution::Full,
-                    _ => Resolution::Half,
-                });
-            }
-            "reward_weights" => {
-                let weights = value.cast::<PyDict>()?;
-                read.reward_weights = weights
-                    .iter()
-                    .map(|(term, weight)| Ok((term.extract()?, weight.extract()?)))
-                    .collect::<PyResult<_>>()?;
-            }
-            "reward_scale" => read.reward_scale = Some(value.extract()?),
-            "max_steps" => read.max_steps = Some(value.extract()?),
-            "watch" => {
-                let entries: Vec<Bound<'_, PyAny>> = value.extract()?;
-                let entries = entries.iter().map(watch).collect::<PyResult<_>>()?;
-                read.watch = Some(entries);
-            }
-            "map_offsets" => {
-                let offsets = value.cast::<PyDict>()?;
-                read.map_offsets = Some(
-                    offsets
-                        .iter()
-                        .map(|(map, place)| {
-                            let (column, row) = place.extract()?;
-                            Ok((map.extract()?, column, row))
-                        })
-                        .collect::<PyResult<_>>()?,
-                );
-            }
-            "render" => read.render = Some(value.extract()?),
-            other => {
-                return Err(ArgumentError::new_err(format!(
-                    "a task has no option {other:?}"
-                )))
-            }
-        }
-    }
-    Ok(read)
-}
-
-fn watch(entry: &Bound<'_, PyAny>) -> PyResult<Watch> {
-    if let Ok(name) = entry.extract() {
-        return Ok(Watch::Name(name));
-    }
-    if let Ok(address) = entry.extract() {
-        return Ok(Watch::Range { address, len: 1 });
-    }
-    let (address, len) = entry.extract()?;
-    Ok(Watch::Range { address, len })
 }
 
 /// Serves as a worker process; its standard input is the pool's shared block.

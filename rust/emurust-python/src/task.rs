@@ -4,8 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use emurust_core::GameBoy;
 use emurust_task::{
-    Episode as TaskEpisode, InfoKind, ObsSpace, ObservationKind, Resolution, Symbols,
-    Task as CoreTask, TaskError, TaskOptions, Watch,
+    Episode as TaskEpisode, InfoKind, ObsSpace, Symbols, Task as CoreTask, TaskError,
 };
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -17,13 +16,14 @@ use crate::errors::ToPyErr;
 use crate::gameboy::Machine;
 use crate::gate;
 use crate::rom::Rom;
+use crate::task_options::task_options;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Task>()?;
     module.add_class::<Episode>()
 }
 
-mod python {
+pub(crate) mod python {
     pyo3::import_exception!(emurust.errors, StateError);
     pyo3::import_exception!(emurust.tasks.errors, TaskCartridgeError);
     pyo3::import_exception!(emurust.tasks.errors, TaskFileError);
@@ -45,14 +45,6 @@ impl ToPyErr for TaskError {
 /// A task: what to read from a machine and how to score it.
 #[pyclass(frozen, module = "emurust._emurust")]
 pub(crate) struct Task(pub(crate) Arc<CoreTask>);
-
-/// What `watch` takes: a name, an address, or an address and a length.
-#[derive(FromPyObject)]
-enum WatchEntry {
-    Address(u16),
-    Name(String),
-    Range(u16, u16),
-}
 
 type ObservationEntry = (
     String,
@@ -86,56 +78,9 @@ impl Task {
     /// The task with some things changed; see `emurust.tasks.load`.
     ///
     /// Raises TaskOptionError.
-    #[pyo3(signature = (
-        *, observation=None, frame_skip=None, hold_frames=None, frame_stack=None,
-        resolution=None, reward_weights=None, reward_scale=None, max_steps=None, watch=None,
-        map_offsets=None, render=None
-    ))]
-    #[expect(clippy::too_many_arguments, reason = "they are keywords")]
-    fn with_options(
-        &self,
-        observation: Option<&str>,
-        frame_skip: Option<u32>,
-        hold_frames: Option<u32>,
-        frame_stack: Option<u32>,
-        resolution: Option<&str>,
-        reward_weights: Option<&Bound<'_, PyDict>>,
-        reward_scale: Option<f64>,
-        max_steps: Option<u64>,
-        watch: Option<Vec<WatchEntry>>,
-        map_offsets: Option<&Bound<'_, PyDict>>,
-        render: Option<bool>,
-    ) -> PyResult<Self> {
-        let options = TaskOptions {
-            observation: observation.map(observation_kind).transpose()?,
-            frame_skip,
-            hold_frames,
-            frame_stack,
-            resolution: resolution.map(resolution_of).transpose()?,
-            reward_weights: match reward_weights {
-                Some(weights) => weights
-                    .iter()
-                    .map(|(name, weight)| Ok((name.extract()?, weight.extract()?)))
-                    .collect::<PyResult<_>>()?,
-                None => Vec::new(),
-            },
-            reward_scale,
-            max_steps,
-            watch: watch.map(|entries| entries.into_iter().map(Watch::from).collect()),
-            map_offsets: match map_offsets {
-                Some(offsets) => Some(
-                    offsets
-                        .iter()
-                        .map(|(map, offset)| {
-                            let (column, row): (i32, i32) = offset.extract()?;
-                            Ok((map.extract()?, column, row))
-                        })
-                        .collect::<PyResult<_>>()?,
-                ),
-                None => None,
-            },
-            render,
-        };
+    #[pyo3(signature = (**options))]
+    fn with_options(&self, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let options = options.map(task_options).transpose()?.unwrap_or_default();
         gate::guarded(|| {
             self.0
                 .with_options(&options)
@@ -309,35 +254,6 @@ impl Task {
             self.0.name(),
             self.0.num_actions()
         )
-    }
-}
-
-fn observation_kind(name: &str) -> PyResult<ObservationKind> {
-    ObservationKind::from_name(name).ok_or_else(|| {
-        python::TaskOptionError::new_err(format!(
-            "option observation: {name:?} is unknown; expected one of {}",
-            ObservationKind::NAMES.join(", ")
-        ))
-    })
-}
-
-fn resolution_of(name: &str) -> PyResult<Resolution> {
-    match name {
-        "full" => Ok(Resolution::Full),
-        "half" => Ok(Resolution::Half),
-        _ => Err(python::TaskOptionError::new_err(format!(
-            "option resolution: {name:?} is unknown; expected full or half"
-        ))),
-    }
-}
-
-impl From<WatchEntry> for Watch {
-    fn from(entry: WatchEntry) -> Self {
-        match entry {
-            WatchEntry::Address(address) => Self::Range { address, len: 1 },
-            WatchEntry::Name(name) => Self::Name(name),
-            WatchEntry::Range(address, len) => Self::Range { address, len },
-        }
     }
 }
 
