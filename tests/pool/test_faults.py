@@ -376,6 +376,36 @@ def test_multiprocessing(backend: str, method: str) -> None:
         assert workers.map(play, [backend] * 2) == [expected] * 2
 
 
+def test_without_what_only_linux_has(backend: str) -> None:
+    """Sleepers that look for themselves and a block in a file, as other systems have them."""
+    script = f"""
+import time
+from emurust import Pool
+count = "num_threads" if {backend!r} == "threads" else "num_workers"
+with Pool.dummy(4, backend={backend!r}, **{{count: 2}}) as pool:
+    pool.reset(1)
+    for _ in range(20):
+        pool.step([1, 2, 3, 4])
+        time.sleep(0.002)  # so that workers go to sleep
+    blocks = [line.split()[5] for line in open("/proc/self/maps") if "emurust-pool" in line]
+    print(pool.records.tobytes().hex(), *blocks)
+"""
+    results = {}
+    for portable in ("0", "1"):
+        output = subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "EMURUST_PORTABLE": portable},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        ).stdout.split()
+        results[portable] = output[0]
+        if backend == "processes":
+            assert output[1].startswith("/memfd:") == (portable == "0")
+    assert results["0"] == results["1"]
+
+
 def test_pools_pickle_as_recipes(dummy: MakePool, backend: str) -> None:
     pool = dummy(3, backend, episode_len=4, first_index=2)
     pool.reset(1)

@@ -23,6 +23,8 @@ mod layout;
 mod machine;
 mod memory;
 mod pool;
+#[cfg(target_os = "linux")]
+mod portable;
 #[cfg(unix)]
 mod processes;
 mod queue;

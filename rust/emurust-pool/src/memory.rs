@@ -131,8 +131,18 @@ impl Memory {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 fn nameless_file(len: usize) -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    if !crate::portable::forced() {
+        return memory_file(len);
+    }
+    unlinked_file(len)
+}
+
+/// A file that is only in memory.
+#[cfg(target_os = "linux")]
+fn memory_file(len: usize) -> io::Result<File> {
     use rustix::fs::{
         fallocate, fcntl_add_seals, memfd_create, FallocateFlags, MemfdFlags, SealFlags,
     };
@@ -149,8 +159,9 @@ fn nameless_file(len: usize) -> io::Result<File> {
     Ok(file)
 }
 
-#[cfg(all(unix, not(target_os = "linux")))]
-fn nameless_file(len: usize) -> io::Result<File> {
+/// A temporary file whose name is gone before it is used.
+#[cfg(unix)]
+fn unlinked_file(len: usize) -> io::Result<File> {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     static COUNT: AtomicU64 = AtomicU64::new(0);
@@ -202,5 +213,15 @@ mod tests {
         memory.store(5000, &[9]);
         assert_eq!(other.u8s(5000, 1)[0].load(Ordering::Relaxed), 9);
         assert_eq!(other.len(), 8192);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn so_do_two_of_a_file_without_a_name() {
+        let file = unlinked_file(8192).expect("a file");
+        let memory = Memory::open(&file).expect("mapping");
+        let other = Memory::open(&file).expect("mapping");
+        memory.store(5000, &[9]);
+        assert_eq!(other.u8s(5000, 1)[0].load(Ordering::Relaxed), 9);
     }
 }

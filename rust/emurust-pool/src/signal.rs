@@ -3,37 +3,30 @@
 //! Linux has futexes for it. Elsewhere the sleeper looks again in growing intervals, which
 //! needs nothing of the system and wakes within a millisecond.
 
-use std::sync::atomic::AtomicU32;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 /// Sleeps while `word` is `expected`, at most for `limit`. May return early for no reason.
-#[cfg(target_os = "linux")]
 pub(crate) fn sleep_while(word: &AtomicU32, expected: u32, limit: Duration) {
-    use rustix::thread::futex::{self, Flags};
-
-    let limit = rustix::fs::Timespec {
-        tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: limit.subsec_nanos().into(),
-    };
-    // Changed already, interrupted, timed out: the caller looks for itself.
-    // Not a private futex: the word may be shared with other processes.
-    let _ = futex::wait(word, Flags::empty(), expected, Some(&limit));
+    #[cfg(target_os = "linux")]
+    if !crate::portable::forced() {
+        return futex::wait(word, expected, limit);
+    }
+    look_while(word, expected, limit);
 }
 
 /// Wakes everybody that sleeps on `word`.
-#[cfg(target_os = "linux")]
 pub(crate) fn wake(word: &AtomicU32) {
-    use rustix::thread::futex::{self, Flags};
-
-    let _ = futex::wake(word, Flags::empty(), u32::MAX >> 1);
+    #[cfg(target_os = "linux")]
+    if !crate::portable::forced() {
+        futex::wake(word);
+    }
+    // Others look by themselves.
+    let _ = word;
 }
 
-/// Sleeps while `word` is `expected`, at most for `limit`.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn sleep_while(word: &AtomicU32, expected: u32, limit: Duration) {
-    use std::sync::atomic::Ordering;
-    use std::time::Instant;
-
+/// Sleeps in pauses of up to a millisecond and looks in between.
+fn look_while(word: &AtomicU32, expected: u32, limit: Duration) {
     let end = Instant::now() + limit;
     let mut pause = Duration::from_micros(20);
     while word.load(Ordering::SeqCst) == expected && Instant::now() < end {
@@ -42,9 +35,27 @@ pub(crate) fn sleep_while(word: &AtomicU32, expected: u32, limit: Duration) {
     }
 }
 
-/// Wakes everybody that sleeps on `word`: they look by themselves.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn wake(_word: &AtomicU32) {}
+#[cfg(target_os = "linux")]
+mod futex {
+    use std::sync::atomic::AtomicU32;
+    use std::time::Duration;
+
+    use rustix::thread::futex::{self, Flags};
+
+    pub(super) fn wait(word: &AtomicU32, expected: u32, limit: Duration) {
+        let limit = rustix::fs::Timespec {
+            tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: limit.subsec_nanos().into(),
+        };
+        // Changed already, interrupted, timed out: the caller looks for itself.
+        // Not a private futex: the word may be shared with other processes.
+        let _ = futex::wait(word, Flags::empty(), expected, Some(&limit));
+    }
+
+    pub(super) fn wake(word: &AtomicU32) {
+        let _ = futex::wake(word, Flags::empty(), u32::MAX >> 1);
+    }
+}
 
 /// How long to look for work in a loop before going to sleep: about as long as waking takes, and
 /// hardly at all where the threads are more than the cores and would keep each other from working.
@@ -54,5 +65,24 @@ pub(crate) fn spin_time(runnable: usize) -> Duration {
         Duration::from_micros(50)
     } else {
         Duration::from_micros(5)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looking_ends_with_the_word_and_with_the_time() {
+        let word = AtomicU32::new(7);
+        look_while(&word, 6, Duration::from_secs(60));
+        let start = Instant::now();
+        look_while(&word, 7, Duration::from_millis(20));
+        assert!(start.elapsed() >= Duration::from_millis(20));
+        std::thread::scope(|scope| {
+            scope.spawn(|| look_while(&word, 7, Duration::from_secs(60)));
+            word.store(8, Ordering::SeqCst);
+        });
+        assert!(start.elapsed() < Duration::from_secs(30));
     }
 }
