@@ -369,7 +369,7 @@ class TestBadInput:
             ({"hold_frames": 25}, TaskError, "hold_frames"),
             ({"observation": "pixels"}, TaskError, "observation"),
             ({"reward_weights": {"gold": 1}}, TaskError, "gold"),
-            ({"frame_skip": "many"}, TaskError, "wrong type"),
+            ({"frame_skip": "many"}, TaskError, "frame_skip: expected a whole number"),
             ({"task": "pinball"}, TaskError, "there is no task 'pinball'"),
         ]:
             with pytest.raises(kind, match=message):
@@ -389,15 +389,24 @@ class TestBadInput:
         assert env.gameboy.frame_count == before
 
     def test_reset_options(self) -> None:
-        with pytest.raises(ArgumentError, match="reset has no option level; its options are start"):
+        with pytest.raises(
+            ArgumentError, match="reset has no option level; its options are episode_seed, start"
+        ):
             make().reset(options={"level": 3})
+
+    @pytest.mark.parametrize("number", [-1, 2**64, "first", 0.5])
+    def test_episode_seeds(self, number: Any) -> None:
+        with pytest.raises(ArgumentError, match="episode_seed must be an integer from 0"):
+            make().reset(options={"episode_seed": number})
 
     def test_start_states(self, joypad_rom: bytes, tmp_path: Path) -> None:
         other = GameBoy(joypad_rom).get_state()
         with pytest.raises(StateMismatchError, match="another cartridge"):
             PokemonEnv(start_state=other)
-        with pytest.raises(StateError, match="missing cannot be read: No such file"):
+        with pytest.raises(StateError, match=r"missing is none .* as a file: No such file"):
             PokemonEnv(start_state=tmp_path / "missing")
+        with pytest.raises(StateError, match=r"leader-9 is none of the task's \(.*leader-8\)"):
+            PokemonEnv(start_state="leader-9")
         with pytest.raises(ArgumentTypeError, match="a start state is a name, a path or bytes"):
             PokemonEnv(start_state=3)  # type: ignore[arg-type]
         with pytest.raises(ArgumentError, match="an empty list"):

@@ -18,6 +18,8 @@ __all__ = [
     "EmuRustError",
     "InternalError",
     "IntroError",
+    "LogFileError",
+    "RecordingError",
     "RomError",
     "RomNotFoundError",
     "RomReadError",
@@ -105,6 +107,15 @@ class ClosedError(EmuRustError, RuntimeError):
 
 class IntroError(EmuRustError, RuntimeError):
     """No button script reached a moment at which the game can be played."""
+
+
+class LogFileError(EmuRustError, ValueError):
+    """A recording or a log of visits cannot be read or written; the message names file and
+    line."""
+
+
+class RecordingError(EmuRustError, ValueError):
+    """A recording does not fit the ROM, or its replay went another way."""
 
 
 class DependencyError(EmuRustError, ImportError):

@@ -17,7 +17,7 @@ import sys
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +26,8 @@ from gymnasium import spaces
 from emurust import _emurust
 from emurust._emurust import PoolEngine, Rom, Task
 from emurust.errors import ArgumentError, ArgumentTypeError, StateError
-from emurust.gameboy import GameBoy
 from emurust.rom import RomSource, load_rom
+from emurust.start_states import StartPoint, StartState, start_point, start_points
 from emurust.tasks import (
     TaskRecipe,
     action_space,
@@ -41,24 +41,13 @@ __all__ = ["Array", "Observations", "Pool", "StartState", "episode_seed", "start
 
 Array: TypeAlias = npt.NDArray[Any]
 Observations: TypeAlias = Array | dict[str, Array]
-StartState: TypeAlias = str | os.PathLike[str] | bytes
-"""Where an episode starts: ``"power_on"``, the name of one of the task's start states, a path
-of a state saved by `GameBoy.save_state`, or its bytes."""
 TaskSource: TypeAlias = str | os.PathLike[str] | TaskRecipe
 
 Results: TypeAlias = tuple[Observations, Array, Array, Array, dict[str, Any]]
 """Observations, rewards, terminations, truncations, infos."""
 
 _SCREEN_SHAPE = (144, 160)
-_POWER_ON = "power_on"
 _RESET_OPTIONS = ("reset_mask", "start_state")
-
-
-class _Start(NamedTuple):
-    """A start state for the engine; no bytes: just switched on."""
-
-    name: str
-    state: bytes | None
 
 
 class Pool:
@@ -452,7 +441,7 @@ class Pool:
         elif isinstance(start_state, str) and start_state in self._setup.start_names(index):
             self._engine.set_start(index, name=start_state)
         else:
-            start = _read_start(start_state, None)
+            start = start_point(start_state, self._setup.recipe(index))
             if start.state is None:
                 raise StateError(
                     "power_on is only available as a start if the pool was made with it"
@@ -577,7 +566,7 @@ class _Setup:
         self.roms: list[Rom] = []
         self.recipes: list[TaskRecipe] = []
         self.tasks: list[Task] = []
-        self.configs: list[tuple[int, int, tuple[_Start, ...]]] = []
+        self.configs: list[tuple[int, int, tuple[StartPoint, ...]]] = []
         self.assignment: list[int] = []
         self._rom_numbers: dict[int, int] = {}
         self._config_numbers: dict[Any, int] = {}
@@ -603,7 +592,7 @@ class _Setup:
             if rom_number == len(self.roms):
                 self.roms.append(rom)
             task_number = self._task(rom, source, options)
-            starts = _starts(start, rom, self.tasks[task_number], source)
+            starts = start_points(start, rom, self.tasks[task_number], self.recipes[task_number])
             self._config_numbers[key] = len(self.configs)
             self.configs.append((rom_number, task_number, starts))
         self.assignment.append(self._config_numbers[key])
@@ -630,6 +619,13 @@ class _Setup:
         if index >= len(self.assignment):
             return []
         return [start.name for start in self.configs[self.assignment[index]][2]]
+
+    def recipe(self, index: int) -> TaskRecipe:
+        """The task of a machine; of one that does not exist, the first's."""
+        if self.dummies is not None:
+            return TaskRecipe("name = 'dummy'", "dummy")
+        index = index if index < len(self.assignment) else 0
+        return self.recipes[self.configs[self.assignment[index]][1]]
 
     def engine(
         self, options: Mapping[str, Any], buffers: tuple[Array, Array, Array, Array] | None
@@ -772,65 +768,6 @@ def _seeds(seed: Any) -> tuple[int | None, list[int] | None]:
     if isinstance(seed, list | tuple | np.ndarray):
         return None, [_whole("a seed", one, 0) for one in seed]
     return _whole("seed", seed, 0), None
-
-
-def _starts(
-    start: StartState | Sequence[StartState] | None, rom: Rom, task: Task, source: TaskSource
-) -> tuple[_Start, ...]:
-    if start is None:
-        return (_default_start(rom, task, source),)
-    if isinstance(start, list | tuple):
-        if not start:
-            raise ArgumentError("start_state is an empty list; give at least one start state")
-        return tuple(_read_start(one, (task, source)) for one in start)
-    return (_read_start(start, (task, source)),)  # type: ignore[arg-type]
-
-
-def _default_start(rom: Rom, task: Task, source: TaskSource) -> _Start:
-    if task.default_start is not None:
-        return _read_start(task.default_start, (task, source))
-    if task.name == "pokemon":
-        return _Start("intro", _intro_state(rom))
-    return _Start(_POWER_ON, None)
-
-
-def _read_start(start: StartState, of: tuple[Task, TaskSource] | None) -> _Start:
-    if isinstance(start, bytes | bytearray | memoryview):
-        return _Start("given", bytes(start))
-    if not isinstance(start, str | os.PathLike):
-        raise ArgumentTypeError(
-            f"a start state is a name, a path or bytes, not {type(start).__name__}"
-        )
-    if start == _POWER_ON:
-        return _Start(_POWER_ON, None)
-    path = Path(start)
-    if of is not None:
-        task, source = of
-        named = dict(task.start_states).get(os.fspath(start))
-        if named is not None:
-            shipped = Path(__file__).parent / "tasks"
-            given = isinstance(source, str | os.PathLike) and Path(source).is_file()
-            path = (Path(source).parent if given else shipped) / named  # type: ignore[arg-type]
-    try:
-        return _Start(os.fspath(start), path.read_bytes())
-    except OSError as error:
-        raise StateError(f"the start state {start} cannot be read: {error.strerror}") from error
-
-
-_intro_states: dict[int, bytes] = {}
-"""Where the intro ends, by the ROM's fingerprint: played once per process."""
-
-
-def _intro_state(rom: Rom) -> bytes:
-    if rom.fingerprint not in _intro_states:
-        from emurust.envs.intro import play_intro
-
-        gameboy = GameBoy(rom)
-        play_intro(gameboy)
-        # Drawn once, so that the first observation is not black.
-        gameboy.tick(1, True)
-        _intro_states[rom.fingerprint] = gameboy.get_state()
-    return _intro_states[rom.fingerprint]
 
 
 _BUFFERS = {

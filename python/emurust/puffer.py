@@ -12,7 +12,6 @@ this module. Needs ``pip install pufferlib``.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +23,7 @@ from gymnasium import spaces
 
 from emurust.errors import ArgumentError, DependencyError
 from emurust.pool import Array, Pool
-from emurust.rom import RomSource
+from emurust.rom import RomSource, usual_rom
 
 try:
     import pufferlib
@@ -40,7 +39,6 @@ CONFIG = Path(__file__).with_name("configs") / "emurust_pokemon.ini"
 """Options for PufferLib's trainer."""
 
 ENV_NAME = "emurust_pokemon"
-_ROM_VARIABLE = "EMURUST_ROM"
 _FLAT = ("packed", "all", "screen")
 
 
@@ -101,7 +99,7 @@ class PokemonPuffer(pufferlib.PufferEnv):  # type: ignore[misc]
             "num_threads": num_threads,
             **pool_options,
         }
-        rom = rom if rom is not None else os.environ.get(_ROM_VARIABLE) or None
+        rom = usual_rom(rom)
         # The spaces are needed before PufferLib makes the buffers, and the buffers before the
         # pool: one machine says what they are.
         with Pool(rom, 1, **{**options, "num_threads": None, "backend": "threads"}) as one:

@@ -15,7 +15,18 @@ from emurust.errors import (
     RomSizeError,
 )
 
-__all__ = ["Rom", "RomSource", "load_rom", "read_rom", "shipped_cartridge"]
+__all__ = [
+    "ROM_VARIABLE",
+    "Rom",
+    "RomSource",
+    "load_rom",
+    "read_rom",
+    "shipped_cartridge",
+    "usual_rom",
+]
+
+ROM_VARIABLE = "EMURUST_ROM"
+"""Environment variable with the path of the ROM that environments play by default."""
 
 _BANK_SIZE = 0x4000
 
@@ -42,6 +53,11 @@ def shipped_cartridge() -> Path:
     if not path.is_file():
         raise RomNotFoundError(f"the shipped cartridge is missing from the installation: {path}")
     return path
+
+
+def usual_rom(source: RomSource) -> RomSource:
+    """The source, or without one the file that the environment variable EMURUST_ROM names."""
+    return source if source is not None else os.environ.get(ROM_VARIABLE) or None
 
 
 def rom_path(source: RomSource) -> Path | None:

@@ -9,7 +9,6 @@ Needs ``pip install stable-baselines3``.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from emurust.errors import DependencyError
 from emurust.pool import Array, Observations, Pool
-from emurust.rom import RomSource
+from emurust.rom import RomSource, usual_rom
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -27,8 +26,6 @@ except ImportError as error:
     ) from error
 
 __all__ = ["PokemonVecEnv"]
-
-_ROM_VARIABLE = "EMURUST_ROM"
 
 
 class PokemonVecEnv(VecEnv):  # type: ignore[misc]
@@ -54,7 +51,7 @@ class PokemonVecEnv(VecEnv):  # type: ignore[misc]
         **pool_options: Any,
     ) -> None:
         self.pool = Pool(
-            rom if rom is not None else os.environ.get(_ROM_VARIABLE) or None,
+            usual_rom(rom),
             num_envs,
             autoreset="same_step",
             **pool_options,

@@ -14,10 +14,18 @@ if TYPE_CHECKING:
 
     from emurust._emurust import Machine
 
-__all__ = ["SCREEN_HEIGHT", "SCREEN_WIDTH", "Screen"]
+__all__ = ["GREY_OF_SHADE", "SCREEN_HEIGHT", "SCREEN_WIDTH", "Screen", "rgb"]
 
 SCREEN_HEIGHT = 144
 SCREEN_WIDTH = 160
+
+GREY_OF_SHADE = np.array([255, 153, 85, 0, 0], dtype=np.uint8)
+"""The grey of each of `Screen.shades`; where nothing was drawn yet it is black."""
+
+
+def rgb(shades: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Shades as red, green and blue in one more axis, (..., 3) uint8: a new array."""
+    return np.repeat(GREY_OF_SHADE[shades][..., np.newaxis], 3, axis=-1)
 
 
 class Screen:

@@ -10,7 +10,6 @@ in one call (see `emurust.pool`).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,8 @@ from gymnasium.vector.utils import batch_space
 from emurust.errors import ArgumentError, ClosedError
 from emurust.gameboy import FRAMES_PER_SECOND
 from emurust.pool import Array, Observations, Pool
-from emurust.rom import RomSource
+from emurust.rom import RomSource, usual_rom
+from emurust.screen import rgb
 
 try:
     from gymnasium.vector import AutoresetMode
@@ -45,9 +45,6 @@ else:
         # Looked at when an environment is collected whose making failed.
         viewer = None
 
-
-_GREY_OF_SHADE = np.array([255, 153, 85, 0, 0], dtype=np.uint8)
-_ROM_VARIABLE = "EMURUST_ROM"
 
 _POOL_MODES = {"NextStep": "next_step", "SameStep": "same_step", "Disabled": "disabled"}
 
@@ -101,7 +98,7 @@ class PokemonVectorEnv(_Base):
         mode = _pool_mode(autoreset_mode)
         pool_options.setdefault("task", "pokemon")
         self.pool = Pool(
-            rom if rom is not None else os.environ.get(_ROM_VARIABLE) or None,
+            usual_rom(rom),
             num_envs,
             autoreset=mode,  # type: ignore[arg-type]
             **pool_options,
@@ -177,8 +174,7 @@ class PokemonVectorEnv(_Base):
             raise ClosedError("this environment was closed; make a new one to go on")
         if self.render_mode is None:
             return None
-        grey = _GREY_OF_SHADE[self.pool.screens()]
-        return tuple(np.repeat(grey[..., np.newaxis], 3, axis=-1))
+        return tuple(rgb(self.pool.screens()))
 
     def close_extras(self, **_: Any) -> None:
         """Ends the pool, which is not there if the making failed."""

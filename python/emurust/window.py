@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from emurust.errors import DependencyError
 from emurust.gameboy import FRAMES_PER_SECOND
-from emurust.screen import SCREEN_HEIGHT, SCREEN_WIDTH
+from emurust.screen import SCREEN_HEIGHT, SCREEN_WIDTH, rgb
 
 __all__ = ["KEYS", "Window"]
 
@@ -25,8 +25,6 @@ KEYS = {
     "return": "start",
 }
 """The button of each key, by pygame's key names."""
-
-_GREY_OF_SHADE = np.array([255, 153, 85, 0, 0], dtype=np.uint8)
 
 
 def _import_pygame() -> Any:
@@ -45,12 +43,13 @@ class Window:
     Args:
         title: what its title bar says.
         scale: size of a pixel on the screen.
+        speed: how fast frames are shown, in times the real machine's; 0: as fast as it goes.
 
     Raises:
         DependencyError: pygame-ce is not installed, or there is no display.
     """
 
-    def __init__(self, title: str, scale: int = 4) -> None:
+    def __init__(self, title: str, scale: int = 4, speed: float = 1.0) -> None:
         self._pygame = pygame = _import_pygame()
         try:
             pygame.display.init()
@@ -61,16 +60,16 @@ class Window:
         pygame.display.set_caption(title)
         self._surface = pygame.Surface((SCREEN_WIDTH, SCREEN_HEIGHT))
         self._clock = pygame.time.Clock()
+        self._frames_per_second = speed * FRAMES_PER_SECOND
         self.closed_by_user = False
 
     def show(self, shades: npt.NDArray[np.uint8]) -> None:
         """Shows a frame, (144, 160) shades, and waits until the next one is due."""
-        grey = np.repeat(_GREY_OF_SHADE[shades].T[:, :, np.newaxis], 3, axis=2)
-        self._pygame.surfarray.blit_array(self._surface, grey)
+        self._pygame.surfarray.blit_array(self._surface, rgb(shades.T))
         self._pygame.transform.scale(self._surface, self._size, self._display)
         self._pygame.display.flip()
         self._pygame.event.pump()
-        self._clock.tick(FRAMES_PER_SECOND)
+        self._clock.tick(self._frames_per_second)
 
     def events(self) -> Iterator[tuple[str, bool]]:
         """Buttons pressed (True) and released (False) since the last call.

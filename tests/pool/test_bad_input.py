@@ -172,6 +172,8 @@ def test_wrong_games(build_rom: Callable[..., bytes]) -> None:
         Pool(build_rom(title=b"CHESS"), start_state="power_on")
     with pytest.raises(StateError, match="cannot be read"):
         Pool(start_state="/no/such.state")
+    with pytest.raises(StateError, match=r"none of the task's \(power_on, new-game, .*leader-8"):
+        Pool(start_state="leader-9")
     with pytest.raises(StateError, match="start state"):
         Pool(start_state=b"no state")
     with pytest.raises(ArgumentError, match="rom has 1 entries for 2 machines"):

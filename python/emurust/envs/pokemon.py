@@ -8,8 +8,7 @@ single, vectorised and batched environments play the same trajectories.
 from __future__ import annotations
 
 import inspect
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import gymnasium
@@ -19,8 +18,10 @@ import numpy.typing as npt
 from emurust._emurust import Episode
 from emurust.errors import ArgumentError, ClosedError
 from emurust.gameboy import FRAMES_PER_SECOND, GameBoy
-from emurust.pool import StartState, TaskSource, _starts, episode_seed, start_index
-from emurust.rom import RomSource, load_rom
+from emurust.pool import TaskSource, episode_seed, start_index
+from emurust.rom import RomSource, load_rom, usual_rom
+from emurust.screen import rgb
+from emurust.start_states import StartState, start_points
 from emurust.tasks import (
     TaskRecipe,
     action_space,
@@ -32,14 +33,10 @@ from emurust.tasks import (
 from emurust.tasks.records import Observation
 from emurust.window import Window
 
-__all__ = ["ROM_VARIABLE", "PokemonEnv"]
+__all__ = ["PokemonEnv"]
 
-ROM_VARIABLE = "EMURUST_ROM"
-"""Environment variable with the path of the ROM to use by default."""
-
-_GREY_OF_SHADE = np.array([255, 153, 85, 0, 0], dtype=np.uint8)
 _TASK_OPTIONS = frozenset(inspect.signature(recipe).parameters) - {"task", "rom"}
-_RESET_OPTIONS = frozenset({"start_state"})
+_RESET_OPTIONS = frozenset({"episode_seed", "start_state"})
 _USUAL = "usual"
 
 
@@ -106,21 +103,22 @@ class PokemonEnv(gymnasium.Env[Observation, np.int64]):
         if render_mode is not None:
             task_options.setdefault("render", True)
         self.render_mode = render_mode
-        cartridge = load_rom(rom if rom is not None else os.environ.get(ROM_VARIABLE) or None)
+        cartridge = load_rom(usual_rom(rom))
         self._recipe = (
             task.with_options(**task_options)
             if isinstance(task, TaskRecipe)
             else recipe(task, rom=cartridge, **task_options)
         )
-        self._task_source = task
         self._gameboy = GameBoy(cartridge)
         self._power_on = self._gameboy.get_state()
         self._set_up()
         check_cartridge(self._task, cartridge)
         self._usual_starts = self._start_states(start_state)
         self._starts = self._usual_starts
+        self._start = self._usual_starts[0]
         self._seed: int | None = None
         self._episodes = 0
+        self._episode_seed = 0
 
     def _set_up(self) -> None:
         """Makes what can be made from the recipe."""
@@ -139,6 +137,22 @@ class PokemonEnv(gymnasium.Env[Observation, np.int64]):
         """The machine, to look at; changing it changes the episode."""
         return self._gameboy
 
+    @property
+    def recipe(self) -> TaskRecipe:
+        """The task as plain data, with its options."""
+        return self._recipe
+
+    @property
+    def episode_seed(self) -> int:
+        """The number that all that is drawn in this episode depends on; the reset option of the
+        same name repeats it."""
+        return self._episode_seed
+
+    @property
+    def episode_start(self) -> bytes:
+        """The machine's state in which this episode started."""
+        return self._start
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
@@ -150,6 +164,8 @@ class PokemonEnv(gymnasium.Env[Observation, np.int64]):
                 with the present series.
             options: ``{"start_state": ...}``: where this and later episodes start, as the
                 constructor's; ``"usual"`` goes back to what the constructor was given.
+                ``{"episode_seed": ...}``: begins the episode with that number (see
+                `emurust.pool.episode_seed`) instead of the series' next.
 
         Raises:
             ArgumentError: there is no such option.
@@ -173,9 +189,17 @@ class PokemonEnv(gymnasium.Env[Observation, np.int64]):
             self._seed, self._episodes = seed, 0
         elif self._seed is None:
             self._seed = int(self.np_random.integers(2**63))
-        own_seed = episode_seed(self._seed, 0, self._episodes)
-        self._episodes += 1
-        self._gameboy.set_state(self._starts[start_index(own_seed, len(self._starts))])
+        own_seed = options.get("episode_seed")
+        if own_seed is None:
+            own_seed = episode_seed(self._seed, 0, self._episodes)
+            self._episodes += 1
+        elif not isinstance(own_seed, int) or not 0 <= own_seed < 2**64:
+            raise ArgumentError(
+                f"episode_seed must be an integer from 0 to 2**64 - 1, not {own_seed!r}"
+            )
+        self._episode_seed = own_seed
+        self._start = self._starts[start_index(own_seed, len(self._starts))]
+        self._gameboy.set_state(self._start)
         record, info, watch = self._episode.begin(self._gameboy._machine, own_seed)
         self._show()
         return observation(self._task, record), self._info(info, watch)
@@ -192,7 +216,8 @@ class PokemonEnv(gymnasium.Env[Observation, np.int64]):
             last = len(self._task.action_names) - 1
             raise ArgumentError(f"an action is an integer from 0 to {last}, not {action!r}")
         if self._window is not None:
-            self._film(self._window, self._task.action_names[int(action)])
+            for shades in self.step_frames(action):
+                self._window.show(shades)
         record, reward, terminated, truncated, info, watch = self._episode.step(
             self._gameboy._machine, int(action)
         )
@@ -205,12 +230,27 @@ class PokemonEnv(gymnasium.Env[Observation, np.int64]):
             self._info(info, watch),
         )
 
+    def step_frames(self, action: np.int64 | int) -> Iterator[npt.NDArray[np.uint8]]:
+        """The frames, (144, 160) shades, that a step with this action would show, but its last,
+        which the step draws: played by a copy of the machine. The array is the same each time.
+        """
+        copy = self._gameboy.fork()
+        name = self._task.action_names[int(action)]
+        buttons = [] if name == "none" else name.split("+")
+        for button in buttons:
+            copy.button_press(button)
+        for frame in range(self._task.frame_skip - 1):
+            if frame == self._task.hold_frames:
+                for button in buttons:
+                    copy.button_release(button)
+            copy.tick()
+            yield copy.screen.shades
+
     def render(self) -> Any:
         """The picture, (144, 160, 3) uint8, in mode "rgb_array"; otherwise None."""
         self._check_open()
         if self.render_mode == "rgb_array":
-            grey = _GREY_OF_SHADE[self._gameboy.screen.shades]
-            return np.repeat(grey[:, :, np.newaxis], 3, axis=2)
+            return rgb(self._gameboy.screen.shades)
         self._show()
         return None
 
@@ -240,7 +280,7 @@ class PokemonEnv(gymnasium.Env[Observation, np.int64]):
     def _start_states(self, start: StartState | Sequence[StartState] | None) -> list[bytes]:
         """The start states, each of which this machine takes."""
         states = []
-        for one in _starts(start, self._gameboy.rom, self._task, self._task_source):
+        for one in start_points(start, self._gameboy.rom, self._task, self._recipe):
             state = self._power_on if one.state is None else one.state
             self._gameboy.set_state(state)
             states.append(state)
@@ -257,16 +297,3 @@ class PokemonEnv(gymnasium.Env[Observation, np.int64]):
     def _show(self) -> None:
         if self._window is not None:
             self._window.show(self._gameboy.screen.shades)
-
-    def _film(self, window: Window, action: str) -> None:
-        """Shows the frames of a step, played by a copy of the machine."""
-        copy = self._gameboy.fork()
-        buttons = [] if action == "none" else action.split("+")
-        for button in buttons:
-            copy.button_press(button)
-        for frame in range(self._task.frame_skip - 1):
-            if frame == self._task.hold_frames:
-                for button in buttons:
-                    copy.button_release(button)
-            copy.tick()
-            window.show(copy.screen.shades)
