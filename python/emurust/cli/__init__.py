@@ -16,6 +16,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "info": ("emurust.cli.info", "what a ROM's header says, and whether it is right"),
     "run": ("emurust.cli.run", "run a ROM without a window; pictures out"),
     "play": ("emurust.cli.play", "play a ROM in a window"),
+    "watch": ("emurust.cli.watch", "a policy or a recording playing, in a window or a film"),
+    "heatmap": ("emurust.cli.heatmap", "where a run has been, as a picture"),
     "verify": ("emurust.verify.cli", "compare with PyBoy, frame by frame"),
     "ram": ("emurust.tasks.ram_search", "find where a game keeps a number"),
     "bench": ("emurust.cli.bench", "frames per second here, and PyBoy's"),

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from emurust.cli.progress import Progress
-from emurust.errors import ArgumentError, DependencyError, SaveFileError
-from emurust.gameboy import FRAMES_PER_SECOND, GameBoy
+from emurust.errors import ArgumentError, SaveFileError
+from emurust.gameboy import GameBoy
+from emurust.pictures import import_pillow, open_film, picture, save_picture
 from emurust.rom import load_rom
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _CHUNK_FRAMES = 600
-_GREY_PALETTE = [level for grey in (255, 153, 85, 0, 0) for level in (grey, grey, grey)]
 
 _BUTTON_HELP = """\
 a file of buttons has one event a line, FRAME press|release|tap BUTTON [FRAMES]:
@@ -44,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--buttons", type=Path, metavar="FILE", help="buttons to press, see below")
     parser.add_argument("--sound", action="store_true", help="emulate the sound unit")
     parser.add_argument("--screenshot", type=Path, metavar="PNG", help="the last frame")
-    parser.add_argument("--gif", type=Path, metavar="GIF", help="a film of the run")
+    parser.add_argument("--gif", type=Path, metavar="GIF", help="a film of the run (or .mp4)")
     parser.add_argument(
         "--gif-every", type=int, default=4, metavar="N", help="film every Nth frame (%(default)s)"
     )
@@ -54,27 +52,24 @@ def main(argv: Sequence[str]) -> int:
         raise ArgumentError(f"--frames must be 1 or more, not {options.frames}")
     if options.gif_every < 1:
         raise ArgumentError(f"--gif-every must be 1 or more, not {options.gif_every}")
-    if options.screenshot or options.gif:
-        _import_pillow()  # Missing is better found before the run than after it.
+    if options.screenshot:
+        import_pillow()  # Missing is better found before the run than after it.
 
     script = _read_script(options.buttons, options.frames)
-    film: list[Any] = []
     every = options.gif_every if options.gif else None
+    film = open_film(options.gif, every=options.gif_every) if options.gif else None
     with GameBoy(load_rom(options.rom), sound=options.sound) as gameboy:
         with Progress(options.frames, "frames") as progress:
             for _ in _played(gameboy, script, options.frames, every):
                 progress.update(gameboy.frame_count)
-                if every is not None and gameboy.frame_count % every == 0:
-                    film.append(_picture(gameboy))
+                if film is not None and gameboy.frame_count % options.gif_every == 0:
+                    film.add(gameboy.screen.shades)
         if options.screenshot:
-            _save(_picture(gameboy), options.screenshot)
-        if options.gif:
-            # GIF times are hundredths of a second; browsers dislike less than two.
-            duration = max(20, round(1000 * options.gif_every / FRAMES_PER_SECOND / 10) * 10)
-            first = film[0] if film else _picture(gameboy)
-            _save(
-                first, options.gif, save_all=True, append_images=film[1:], duration=duration, loop=0
-            )
+            save_picture(picture(gameboy.screen.shades), options.screenshot)
+        if film is not None:
+            if options.frames < options.gif_every:
+                film.add(gameboy.screen.shades)
+            film.close()
         if options.state:
             try:
                 options.state.write_bytes(gameboy.get_state())
@@ -117,26 +112,3 @@ def _read_script(path: Path | None, frames: int) -> Script | None:
         return read_buttons(path, frames)
     except (OSError, UnicodeDecodeError) as error:
         raise ArgumentError(f"the file of buttons {path} cannot be read: {error}") from error
-
-
-def _import_pillow() -> Any:
-    try:
-        from PIL import Image
-    except ImportError:
-        raise DependencyError(
-            "pictures need Pillow; install it with: pip install 'emurust[image]'"
-        ) from None
-    return Image
-
-
-def _picture(gameboy: GameBoy) -> Any:
-    picture = _import_pillow().fromarray(np.array(gameboy.screen.shades), mode="P")
-    picture.putpalette(_GREY_PALETTE)
-    return picture
-
-
-def _save(picture: Any, path: Path, **options: Any) -> None:
-    try:
-        picture.save(path, **options)
-    except (OSError, ValueError) as error:
-        raise SaveFileError(f"the picture {path} cannot be written: {error}") from error

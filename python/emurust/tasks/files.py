@@ -218,6 +218,20 @@ def read_map_offsets(path: PathLike) -> dict[int, tuple[int, int]]:
     return {number: offset for number, offset in offsets.items() if number >= 0}
 
 
+def known_maps(title: str) -> list[dict[str, Any]]:
+    """The maps of a known cartridge, by its header's title; of others none.
+
+    Returns:
+        For each map a dict with at least ``id``, ``x`` and ``y``, its place in the world, and
+        ``width`` and ``height``, all in walking steps.
+    """
+    path = _MAPS_BY_TITLE.get(title)
+    if path is None or not path.is_file():
+        return []
+    maps: list[dict[str, Any]] = json.loads(_read_text(path, "map file"))["maps"]
+    return maps
+
+
 def _given(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
