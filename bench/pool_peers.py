@@ -7,6 +7,7 @@ computing with numpy. It is faster than `emurust.tasks.reference`, whose aim is 
 
 from __future__ import annotations
 
+import functools
 import io
 import warnings
 from typing import Any
@@ -15,7 +16,8 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from emurust import shipped_cartridge
+from emurust import GameBoy, shipped_cartridge
+from emurust.envs import intro
 
 BUTTONS = ("down", "left", "right", "up", "a", "b", "start")
 EVENTS = slice(0xD747, 0xD87E)
@@ -41,20 +43,27 @@ def make_pyboy(rom: str | None = None) -> Any:
     return pyboy
 
 
+@functools.cache
+def intro_presses() -> int:
+    """How many presses the intro takes, by EmuRust: its environments start there, and so do the
+    peers, which press the same buttons."""
+    with GameBoy(None) as gameboy:
+        return intro.play_intro(gameboy)
+
+
 _intro: list[bytes] = []
 """Its state, once it was played."""
 
 
 def play_intro(pyboy: Any) -> bytes:
-    """START and A in turn until the hero can be moved; the state. All machines have the shipped
-    cartridge, so it is played once and loaded then."""
+    """Plays until the hero can be moved; the state. All machines have the shipped cartridge, so it
+    is played once and loaded then."""
     if _intro:
         pyboy.load_state(io.BytesIO(_intro[0]))
         return _intro[0]
-    pyboy.tick(120, False)
-    for press in range(40):
-        pyboy.button(("start", "a")[press % 2], 8)
-        pyboy.tick(32, True)
+    for press in range(intro_presses()):
+        pyboy.button(intro.intro_button(press), intro.HOLD_FRAMES)
+        pyboy.tick(intro.HOLD_FRAMES + intro.WAIT_FRAMES, True)
     state = io.BytesIO()
     pyboy.save_state(state)
     _intro.append(state.getvalue())

@@ -1,17 +1,18 @@
 """Steps per second of ``EmuRust-Pokemon`` and its peers, alternated in one run.
 
-    python bench/pool_speed.py [--seconds 2] [--rounds 5] [--machines 1 4 16 64]
+    python bench/pool_speed.py [--seconds 1] [--rounds 3] [--machines 1 4 16 64]
                                [--chart docs/images/pool_speed.png]
 
 A step is 24 frames of one machine on the shipped cartridge with random buttons; EmuRust and
 the environments on PyBoy make the full observation and reward of it. Rates are medians over
-the rounds. Needs ``pip install pyboy==2.8.1``; the chart needs matplotlib; PufferLib takes
-part if it is installed.
+the rounds. Needs ``pip install pyboy==2.8.1``; the chart needs matplotlib; PufferLib and
+stable-retro take part if they are installed. Takes about five minutes.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import statistics
 import sys
@@ -26,6 +27,7 @@ import gymnasium
 import numpy as np
 from computer import computer
 from pool_peers import BUTTONS, PyBoyEnv, make_pyboy, play_intro
+from retro_peer import RetroEnv
 
 from emurust import Pool
 
@@ -39,7 +41,7 @@ def machine() -> str:
 
 
 @contextmanager
-def emurust(machines: int, **options: Any) -> Iterator[Run]:
+def emurust_pool(machines: int, **options: Any) -> Iterator[Run]:
     """The pool; one run is one step of every machine."""
     rng = np.random.default_rng(0)
     with Pool(num_envs=machines, **options) as pool:
@@ -132,6 +134,21 @@ def environments_in_gymnasium(machines: int) -> Iterator[Run]:
 
 
 @contextmanager
+def retro_in_gymnasium(machines: int) -> Iterator[Run]:
+    """stable-retro alone, one process for each machine, as it demands."""
+    envs = gymnasium.vector.AsyncVectorEnv([RetroEnv] * machines, shared_memory=True)
+    envs.reset()
+    rng = np.random.default_rng(0)
+
+    def run() -> int:
+        envs.step(rng.integers(0, 7, machines))
+        return machines
+
+    yield run
+    envs.close()
+
+
+@contextmanager
 def environments_in_pufferlib(machines: int) -> Iterator[Run]:
     """The same under PufferLib's Multiprocessing, one worker for each core."""
     import pufferlib.emulation
@@ -167,28 +184,28 @@ def rate(run: Run, seconds: float) -> float:
 
 
 def contenders(cores: int, machines: int) -> dict[str, Any]:
-    """By name: how to make it."""
+    """By name: how to make it. EmuRust and whatever else is installed."""
     found: dict[str, Any] = {
-        "EmuRust, 1 thread": lambda: emurust(machines, num_threads=1),
-        f"EmuRust, {cores} threads": lambda: emurust(machines, num_threads=min(cores, machines)),
-        f"EmuRust, {cores} processes": lambda: emurust(
+        "EmuRust, 1 thread": lambda: emurust_pool(machines, num_threads=1),
+        f"EmuRust, {cores} threads": lambda: emurust_pool(
+            machines, num_threads=min(cores, machines)
+        ),
+        f"EmuRust, {cores} processes": lambda: emurust_pool(
             machines, backend="processes", num_workers=min(cores, machines)
         ),
         f"PyBoy alone, {cores} threads": lambda: pyboy_threads(machines, cores),
         "PyBoy + Python, thread pool": lambda: environments_in_threads(machines, cores),
         "PyBoy + Python, AsyncVectorEnv": lambda: environments_in_gymnasium(machines),
     }
-    try:
-        import pufferlib.vector  # noqa: F401
-    except ImportError:
-        pass
-    else:
+    if importlib.util.find_spec("pufferlib") is not None:
         found["PyBoy + Python, PufferLib"] = lambda: environments_in_pufferlib(machines)
+    if importlib.util.find_spec("stable_retro") is not None:
+        found["stable-retro alone, AsyncVectorEnv"] = lambda: retro_in_gymnasium(machines)
     return found
 
 
 def measure(machines: int, rounds: int, seconds: float, cores: int) -> dict[str, float]:
-    """Medians by name; all are open at once and take turns."""
+    """Medians by name; they take turns."""
     names = contenders(cores, machines)
     rates: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(rounds):
@@ -201,7 +218,7 @@ def measure(machines: int, rounds: int, seconds: float, cores: int) -> dict[str,
 def report(results: dict[int, dict[str, float]], cores: int) -> None:
     """A table and what the pool promises."""
     names = list(next(iter(results.values())))
-    print(f"{'steps/s, medians':34}" + "".join(f"{n:>10} machines"[:16] for n in results))
+    print(f"{'steps/s, medians':34}" + "".join(f"{n} machines".rjust(16) for n in results))
     for name in names:
         print(f"{name:34}" + "".join(f"{row[name]:16,.0f}" for row in results.values()))
     machines, row = max(results.items())
@@ -223,19 +240,20 @@ def draw(results: dict[int, dict[str, float]], path: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(7.5, 4.5), dpi=120)
+    figure, axes = pyplot.subplots(figsize=(9, 4.5), dpi=110)
     counts = list(results)
     for name in next(iter(results.values())):
-        line = "-" if name.startswith("EmuRust") else "--"
-        axes.plot(counts, [results[n][name] for n in counts], line, marker="o", label=name)
+        ours = name.startswith("EmuRust")
+        rates = [results[n][name] for n in counts]
+        axes.plot(counts, rates, "-" if ours else "--", marker="o" if ours else ".", label=name)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xticks(counts, [str(n) for n in counts])
     axes.set_xlabel("machines")
     axes.set_ylabel("steps per second (24 frames each)")
-    axes.set_title("EmuRust-Pokemon on the shipped cartridge")
+    axes.set_title(f"EmuRust-Pokemon on the shipped cartridge\n{computer()}", fontsize=9)
     axes.grid(which="both", alpha=0.25)
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
@@ -244,8 +262,8 @@ def draw(results: dict[int, dict[str, float]], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seconds", type=float, default=2, help="per measurement")
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=1, help="per measurement")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--machines", type=int, nargs="+", default=[1, 4, 16, 64])
     parser.add_argument("--chart", type=Path)
     chosen = parser.parse_args()
@@ -256,6 +274,10 @@ def main() -> None:
     first = make_pyboy()
     play_intro(first)
     first.stop(save=False)
+    if importlib.util.find_spec("stable_retro") is not None:
+        retro = RetroEnv()
+        retro.reset()
+        retro.close()
     results = {}
     for machines in chosen.machines:
         results[machines] = measure(machines, chosen.rounds, chosen.seconds, cores)

@@ -7,7 +7,7 @@ PufferLib's Serial and Multiprocessing backends. PufferLib's trainer trains on i
     python -m emurust.puffer train --train.device cpu
 
 which takes PufferLib's options; the defaults are in ``configs/emurust_pokemon.ini`` beside
-this module. Needs ``pip install pufferlib``.
+this module. Needs ``pip install 'emurust[puffer]'``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from emurust.rom import RomSource, usual_rom
 try:
     import pufferlib
 except ImportError as error:
-    raise DependencyError("emurust.puffer needs PufferLib: pip install pufferlib") from error
+    raise DependencyError("emurust.puffer needs PufferLib: pip install 'emurust[puffer]'") from error
 
 if TYPE_CHECKING:
     from emurust.puffer_policy import Policy, Recurrent

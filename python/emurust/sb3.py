@@ -4,7 +4,7 @@
     >>> from emurust.sb3 import PokemonVecEnv
     >>> PPO("MultiInputPolicy", PokemonVecEnv(16)).learn(100_000)
 
-Needs ``pip install stable-baselines3``.
+Needs ``pip install 'emurust[sb3]'``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ try:
     from stable_baselines3.common.vec_env import VecEnv
 except ImportError as error:
     raise DependencyError(
-        "emurust.sb3 needs Stable-Baselines3: pip install stable-baselines3"
+        "emurust.sb3 needs Stable-Baselines3: pip install 'emurust[sb3]'"
     ) from error
 
 __all__ = ["PokemonVecEnv"]

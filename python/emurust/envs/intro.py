@@ -13,10 +13,12 @@ from emurust.envs import ram
 from emurust.errors import IntroError
 from emurust.gameboy import GameBoy
 
-__all__ = ["play_intro"]
+__all__ = ["HOLD_FRAMES", "WAIT_FRAMES", "intro_button", "play_intro"]
 
-_HOLD_FRAMES = 8
-_WAIT_FRAMES = 24
+HOLD_FRAMES = 8
+"""Frames for which each button is held."""
+WAIT_FRAMES = 24
+"""Frames from its release to the next press."""
 _PROBE_FRAMES = 24
 _LAST_FRAME = 30_000
 """Half the longest opening known to need only START and A, in frames, times four."""
@@ -24,8 +26,16 @@ _LAST_FRAME = 30_000
 _DIRECTIONS = ("down", "up", "left", "right")
 
 
-def play_intro(gameboy: GameBoy) -> None:
+def intro_button(press: int) -> str:
+    """The button of a press, from 0."""
+    return ("start", "a")[press % 2]
+
+
+def play_intro(gameboy: GameBoy) -> int:
     """Plays until the hero can be moved.
+
+    Returns:
+        The number of presses that it took.
 
     Raises:
         IntroError: it did not come to that; the game wants other buttons.
@@ -33,12 +43,11 @@ def play_intro(gameboy: GameBoy) -> None:
     first_frame = gameboy.frame_count
     presses = 0
     while gameboy.frame_count - first_frame < _LAST_FRAME:
-        button = ("start", "a")[presses % 2]
-        gameboy.button(button, _HOLD_FRAMES)
-        gameboy.tick(_HOLD_FRAMES + _WAIT_FRAMES, False)
+        gameboy.button(intro_button(presses), HOLD_FRAMES)
+        gameboy.tick(HOLD_FRAMES + WAIT_FRAMES, False)
         presses += 1
         if _under_control(gameboy):
-            return
+            return presses
     raise IntroError(
         f"{gameboy.cartridge_title!r} did not reach a moment at which its hero can be moved "
         f"within {_LAST_FRAME} frames of START and A; give the environment a start_state"
