@@ -28,6 +28,7 @@ from emurust.errors import (
     StateMismatchError,
 )
 from emurust.tasks import TaskError
+from emurust.vector import PokemonVectorEnv
 
 if TYPE_CHECKING:
     from conftest import RomBuilder
@@ -310,6 +311,29 @@ def test_start_states(tmp_path: Path) -> None:
     assert env.gameboy.register_file.PC == 0x0100
 
 
+def test_the_seed_can_be_given_at_the_making() -> None:
+    states = ["new-game", "first-town", "leader-1", "leader-2"]
+    given = make(start_state=states, seed=6)
+    later = make(start_state=states)
+    later.reset(seed=6)
+    given.reset()
+    for _ in range(4):
+        assert given.unwrapped.episode_seed == later.unwrapped.episode_seed
+        given.reset()
+        later.reset()
+    many = PokemonVectorEnv(3, start_state=states, seed=6)
+    others = PokemonVectorEnv(3, start_state=states)
+    for options in ({}, {"seed": None}):
+        first, _ = many.reset(**options)
+        second, _ = others.reset(seed=6) if not options else others.reset()
+        assert isinstance(first, dict)
+        assert isinstance(second, dict)
+        for name, value in first.items():
+            np.testing.assert_array_equal(value, second[name])
+    many.close()
+    others.close()
+
+
 def test_the_start_state_is_drawn_by_the_seed() -> None:
     env = make()
     env.reset()
@@ -394,8 +418,12 @@ class TestBadInput:
         ):
             make().reset(options={"level": 3})
 
-    @pytest.mark.parametrize("number", [-1, 2**64, "first", 0.5])
-    def test_episode_seeds(self, number: Any) -> None:
+    @pytest.mark.parametrize("number", [-1, 2**64, "first", 0.5, True])
+    def test_seeds(self, number: Any) -> None:
+        with pytest.raises(ArgumentError, match="seed must be an integer from 0 to"):
+            PokemonEnv(seed=number)
+        with pytest.raises(ArgumentError, match="seed must be an integer from 0 to"):
+            PokemonVectorEnv(2, seed=number)
         with pytest.raises(ArgumentError, match="episode_seed must be an integer from 0"):
             make().reset(options={"episode_seed": number})
 

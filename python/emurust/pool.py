@@ -37,7 +37,15 @@ from emurust.tasks import (
     recipe,
 )
 
-__all__ = ["Array", "Observations", "Pool", "StartState", "episode_seed", "start_index"]
+__all__ = [
+    "Array",
+    "Observations",
+    "Pool",
+    "StartState",
+    "checked_seed",
+    "episode_seed",
+    "start_index",
+]
 
 Array: TypeAlias = npt.NDArray[Any]
 Observations: TypeAlias = Array | dict[str, Array]
@@ -684,6 +692,21 @@ def episode_seed(seed: int, index: int, episode: int) -> int:
     number, the `episode`th since then (from 0). Seeds given to each machine alone count as
     machine 0 of theirs."""
     return _emurust.episode_seed(seed, index, episode)
+
+
+def checked_seed(name: str, seed: Any) -> int:
+    """The seed as a number.
+
+    Args:
+        name: what to call it in the error.
+
+    Raises:
+        ArgumentError: it is none.
+    """
+    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+    if not whole or not 0 <= seed < 2**64:
+        raise ArgumentError(f"{name} must be an integer from 0 to 2**64 - 1, not {seed!r}")
+    return int(seed)
 
 
 def start_index(episode_seed: int, count: int) -> int:

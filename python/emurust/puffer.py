@@ -28,7 +28,9 @@ from emurust.rom import RomSource, usual_rom
 try:
     import pufferlib
 except ImportError as error:
-    raise DependencyError("emurust.puffer needs PufferLib: pip install 'emurust[puffer]'") from error
+    raise DependencyError(
+        "emurust.puffer needs PufferLib: pip install 'emurust[puffer]'"
+    ) from error
 
 if TYPE_CHECKING:
     from emurust.puffer_policy import Policy, Recurrent

@@ -20,7 +20,7 @@ from gymnasium.vector.utils import batch_space
 
 from emurust.errors import ArgumentError, ClosedError
 from emurust.gameboy import FRAMES_PER_SECOND
-from emurust.pool import Array, Observations, Pool
+from emurust.pool import Array, Observations, Pool, checked_seed
 from emurust.rom import RomSource, usual_rom
 from emurust.screen import rgb
 
@@ -64,6 +64,7 @@ class PokemonVectorEnv(_Base):
         autoreset_mode: a `gymnasium.vector.AutoresetMode` or its value; by default what
             Gymnasium's own vector environments of the installed version do: next-step from
             1.0 on, same-step before.
+        seed: of the first reset, if that is given none.
         copy: returned arrays are the caller's own. False: they are the pool's, and the next
             step changes them.
         pool_options: other arguments of `emurust.Pool`: ``backend``, ``num_threads``,
@@ -85,6 +86,7 @@ class PokemonVectorEnv(_Base):
         *,
         render_mode: str | None = None,
         autoreset_mode: Any = None,
+        seed: int | None = None,
         copy: bool = True,
         max_episode_steps: int | None = None,
         **pool_options: Any,
@@ -95,6 +97,7 @@ class PokemonVectorEnv(_Base):
             pool_options.setdefault("render", True)
         if max_episode_steps is not None:
             pool_options.setdefault("max_steps", max_episode_steps)
+        self._first_seed = None if seed is None else checked_seed("seed", seed)
         mode = _pool_mode(autoreset_mode)
         pool_options.setdefault("task", "pokemon")
         self.pool = Pool(
@@ -139,6 +142,9 @@ class PokemonVectorEnv(_Base):
             options: ``"start_state"``, ``"reset_mask"``.
         """
         seeds = None
+        if seed is None:
+            seed = self._first_seed
+        self._first_seed = None
         if isinstance(seed, int | np.integer):
             seeds = [int(seed) + index for index in range(self.num_envs)]
         elif seed is not None:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from emurust._emurust import Episode
 from emurust.errors import ArgumentError, ClosedError
 from emurust.gameboy import FRAMES_PER_SECOND, GameBoy
-from emurust.pool import TaskSource, episode_seed, start_index
+from emurust.pool import TaskSource, checked_seed, episode_seed, start_index
 from emurust.rom import RomSource, load_rom, usual_rom
 from emurust.screen import rgb
 from emurust.start_states import StartState, start_points
@@ -64,6 +64,8 @@ class PokemonEnv(gymnasium.Env[Observation, np.int64]):
             one is drawn for each episode. By default the task's own start, for task
             ``"pokemon"`` the moment at which the hero can first be moved (found by playing
             the intro by script, once per ROM and process).
+        seed: of the series of episodes that begins with the first reset, if that is given none;
+            by default one that nobody knows.
         task_options: options of the task, such as ``observation="screen"``, ``frame_skip=24``
             or ``reward_weights={"badge": 20}``; see `emurust.tasks.recipe`.
 
@@ -88,8 +90,11 @@ class PokemonEnv(gymnasium.Env[Observation, np.int64]):
         render_mode: str | None = None,
         task: TaskSource = "pokemon",
         start_state: StartState | Sequence[StartState] | None = None,
+        seed: int | None = None,
         **task_options: Any,
     ) -> None:
+        if seed is not None:
+            seed = checked_seed("seed", seed)
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             raise ArgumentError(
                 f"render_mode must be 'rgb_array', 'human' or None, not {render_mode!r}"
@@ -98,7 +103,7 @@ class PokemonEnv(gymnasium.Env[Observation, np.int64]):
         if unknown:
             raise ArgumentError(
                 f"there is no option {', '.join(sorted(unknown))}; the options are rom, "
-                f"render_mode, task, start_state, {', '.join(sorted(_TASK_OPTIONS))}"
+                f"render_mode, task, start_state, seed, {', '.join(sorted(_TASK_OPTIONS))}"
             )
         if render_mode is not None:
             task_options.setdefault("render", True)
@@ -116,7 +121,7 @@ class PokemonEnv(gymnasium.Env[Observation, np.int64]):
         self._usual_starts = self._start_states(start_state)
         self._starts = self._usual_starts
         self._start = self._usual_starts[0]
-        self._seed: int | None = None
+        self._seed = seed
         self._episodes = 0
         self._episode_seed = 0
 
@@ -193,10 +198,8 @@ class PokemonEnv(gymnasium.Env[Observation, np.int64]):
         if own_seed is None:
             own_seed = episode_seed(self._seed, 0, self._episodes)
             self._episodes += 1
-        elif not isinstance(own_seed, int) or not 0 <= own_seed < 2**64:
-            raise ArgumentError(
-                f"episode_seed must be an integer from 0 to 2**64 - 1, not {own_seed!r}"
-            )
+        else:
+            own_seed = checked_seed("episode_seed", own_seed)
         self._episode_seed = own_seed
         self._start = self._starts[start_index(own_seed, len(self._starts))]
         self._gameboy.set_state(self._start)
