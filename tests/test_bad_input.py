@@ -307,14 +307,14 @@ class TestStates:
     def test_truncated(self, gameboy: GameBoy) -> None:
         state = gameboy.get_state()
         for length in (8, 12, 30, len(state) // 2, len(state) - 1):
-            self.refused(gameboy, state[:length], StateCorruptError, "truncated or damaged")
+            self.refused(gameboy, state[:length], StateCorruptError, "truncated, damaged or")
 
     def test_trailing_bytes(self, gameboy: GameBoy) -> None:
         self.refused(gameboy, gameboy.get_state() + b"\0", StateCorruptError, "damaged")
 
     @pytest.mark.parametrize("state", [b"", b"PyBoy", bytes(100_000)])
     def test_no_state(self, gameboy: GameBoy, state: bytes) -> None:
-        self.refused(gameboy, state, StateCorruptError, "this is not an EmuRust state")
+        self.refused(gameboy, state, StateCorruptError, "this is no saved state")
 
     def test_every_corner_of_a_corrupt_state(self, gameboy: GameBoy) -> None:
         state = gameboy.get_state()

@@ -130,7 +130,11 @@ class Machine:
     def save_state(self) -> bytes:
         """The machine's complete state."""
     def load_state(self, state: bytes | bytearray) -> None:
-        """Restores a state of the same cartridge; on an error nothing changes."""
+        """Restores a state of the same cartridge, also one of PyBoy's files; on an error nothing changes."""
+    def save_pyboy_state(self) -> bytes:
+        """The state as a file of PyBoy 2.8.1."""
+    def load_pyboy_state(self, state: bytes | bytearray) -> None:
+        """Restores a state file of PyBoy's, and leaves what it does not hold as it is."""
     def fork(self) -> Machine:
         """An independent machine in the same state, with the same queued input."""
     def rom_image(self) -> bytes:

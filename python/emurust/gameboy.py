@@ -8,7 +8,7 @@ import os
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Protocol, SupportsIndex, TypeAlias
+from typing import IO, Literal, Protocol, SupportsIndex, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,9 @@ class BinaryWriter(Protocol):
 
 
 Views: TypeAlias = npt.NDArray[np.uint8]
+
+StateFormat: TypeAlias = Literal["emurust", "pyboy"]
+"""Our own states, complete and checked, or those that PyBoy 2.8.1 reads and writes."""
 
 
 class GameBoy:
@@ -281,38 +284,53 @@ class GameBoy:
 
     # -- states ----------------------------------------------------------------------
 
-    def get_state(self) -> bytes:
-        """The machine's complete state: versioned, checked when loaded.
+    def get_state(self, format: StateFormat = "emurust") -> bytes:
+        """The machine's complete state.
 
         `frame_count` and queued input are not part of it, as in PyBoy.
 
+        Args:
+            format: ``"emurust"``, versioned and checked when loaded, or ``"pyboy"``: a
+                state file of PyBoy 2.8.1 (version 29), which goes on from it alike.
+
         Raises:
+            ArgumentError: there is no such format.
             ClosedError: the machine was stopped.
         """
-        return self._machine.save_state()
+        if format == "emurust":
+            return self._machine.save_state()
+        if format == "pyboy":
+            return self._machine.save_pyboy_state()
+        raise ArgumentError(f'the format of a state is "emurust" or "pyboy", not {format!r}')
 
     def set_state(self, state: bytes | bytearray | memoryview) -> None:
         """Continues from a state of the same cartridge.
 
+        PyBoy's state files of versions 7 to 29 are read too, and continued as by a
+        PyBoy 2.8.1 just switched on, with any `sound` option on either side. They do not
+        say which cartridge they are of.
+
         Raises:
             StateCorruptError: the bytes are no state, cut short or damaged.
             StateVersionError: another version of EmuRust wrote it.
-            StateMismatchError: it is of another cartridge, or of another `sound` option.
+            StateMismatchError: it is of another cartridge, of another `sound` option, or of
+                a PyBoy whose options are not available here.
             ClosedError: the machine was stopped.
         """
         if not isinstance(state, bytes | bytearray | memoryview):
             raise ArgumentTypeError(f"a state is bytes, not {type(state).__name__}")
         self._machine.load_state(bytes(state))
 
-    def save_state(self, file_like_object: BinaryWriter) -> None:
-        """Writes the state to a binary file.
+    def save_state(self, file_like_object: BinaryWriter, format: StateFormat = "emurust") -> None:
+        """Writes the state to a binary file; see `get_state`.
 
         Raises:
+            ArgumentError: there is no such format.
             ArgumentTypeError: it is a path or a text file.
             ClosedError: the machine was stopped.
         """
         _check_binary(file_like_object, "write", "wb")
-        file_like_object.write(self.get_state())
+        file_like_object.write(self.get_state(format))
 
     def load_state(self, file_like_object: IO[bytes]) -> None:
         """Reads the state from a binary file; see `set_state`.

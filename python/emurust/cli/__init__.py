@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "heatmap": ("emurust.cli.heatmap", "where a run has been, as a picture"),
     "verify": ("emurust.verify.cli", "compare with PyBoy, frame by frame"),
     "ram": ("emurust.tasks.ram_search", "find where a game keeps a number"),
+    "convert-state": ("emurust.cli.convert_state", "saved states of PyBoy, old and new, and ours"),
     "bench": ("emurust.cli.bench", "frames per second here, and PyBoy's"),
 }
 """Each command's module, whose ``main(argv) -> int`` does the work, and its help."""
@@ -39,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="emurust",
         description="An exact and fast Game Boy.",
         epilog="commands:\n"
-        + "\n".join(f"  {name:8}{help_text}" for name, (_, help_text) in COMMANDS.items())
+        + "\n".join(f"  {name:15}{help_text}" for name, (_, help_text) in COMMANDS.items())
         + "\n\n'emurust COMMAND --help' tells more.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

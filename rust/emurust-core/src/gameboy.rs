@@ -10,6 +10,7 @@ use crate::input::{Event, InputQueue};
 use crate::interrupts::Interrupts;
 use crate::joypad::Button;
 use crate::machine::Machine;
+use crate::pyboy_state::{self, Unsaved};
 use crate::rom::Rom;
 use crate::savestate::{
     checksum, Reader, StateError, Writer, CHECKSUM_LEN, HEADER_LEN, MAGIC, VERSION,
@@ -434,11 +435,15 @@ impl GameBoy {
         }
     }
 
-    /// Continues from a saved state.
+    /// Continues from a saved state, or from a state file of PyBoy's, version 7 to
+    /// 29, as PyBoy 2.8.1 does that has just been switched on.
     ///
     /// # Errors
     /// [`StateError`] says why the state cannot be used; the machine is then unchanged.
     pub fn load_state(&mut self, state: &[u8]) -> Result<(), StateError> {
+        if pyboy_state::is_pyboy_state(state) {
+            return self.load_pyboy_state(state, Unsaved::Reset);
+        }
         let body = self.check_state(state)?;
         let mut loaded = self.machine.clone();
         let mut reader = Reader::new(body);
@@ -452,6 +457,34 @@ impl GameBoy {
         // In place: views of the memories stay valid.
         self.machine.clone_from_machine(&loaded);
         Ok(())
+    }
+
+    /// Continues from a state file of PyBoy's, version 7 to 29.
+    ///
+    /// A file's own times before version 13 are relative to a machine just
+    /// switched on; it is then continued as if by one, whatever ran before.
+    ///
+    /// # Errors
+    /// [`StateError`] says why the file cannot be used; the machine is then unchanged.
+    pub fn load_pyboy_state(&mut self, state: &[u8], unsaved: Unsaved) -> Result<(), StateError> {
+        if !pyboy_state::is_pyboy_state(state) {
+            return Err(StateError::BadMagic);
+        }
+        let file = pyboy_state::parse(state, self.rom.header())?;
+        let mut loaded = self.machine.clone();
+        loaded.load_pyboy(&file, unsaved)?;
+        loaded.validate_loaded()?;
+        self.machine.clone_from_machine(&loaded);
+        Ok(())
+    }
+
+    /// The state as PyBoy 2.8.1 would save it (version 29).
+    ///
+    /// A file has no place for a few things, which PyBoy keeps to itself: see
+    /// [`Unsaved`]. Of a ROM bank above 255 it has the low eight bits.
+    #[must_use]
+    pub fn save_pyboy_state(&self) -> Vec<u8> {
+        self.machine.to_pyboy(self.rom.header())
     }
 
     fn check_state<'a>(&self, state: &'a [u8]) -> Result<&'a [u8], StateError> {

@@ -194,6 +194,7 @@ impl Machine {
         let bad = |field, value| Err(StateError::BadField { field, value });
         self.cartridge.validate()?;
         self.ppu.validate()?;
+        self.ppu.note_irregularity();
         // What was remembered of the sprites was of other ones.
         self.ppu.oam_mut();
         self.apu.validate()?;

@@ -18,7 +18,10 @@ pub(crate) const CHECKSUM_LEN: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StateError {
     /// The bytes do not begin with the signature.
-    #[error("this is not an EmuRust state (it does not start with the EmuRust signature)")]
+    #[error(
+        "this is no saved state: it has neither EmuRust's signature nor the first byte of one of \
+         PyBoy's formats 7 to 29"
+    )]
     BadMagic,
     /// Written by another version of the format.
     #[error("the state has format version {found}, this build reads version {supported}")]
@@ -29,7 +32,7 @@ pub enum StateError {
         supported: u32,
     },
     /// Truncated, or with trailing bytes.
-    #[error("the state has {found} bytes, a state of this machine has {expected}; it is truncated or damaged")]
+    #[error("the state has {found} bytes, a state of this machine has {expected}; it is truncated, damaged or of another cartridge")]
     BadLength {
         /// Length of the state.
         found: usize,
@@ -58,6 +61,21 @@ pub enum StateError {
         /// Setting of this machine.
         here: bool,
     },
+    /// Saved by a Game Boy Color.
+    #[error("the state is of a Game Boy Color; this machine is an original Game Boy (DMG)")]
+    OtherModel,
+    /// Saved by PyBoy with a sample rate of its own.
+    #[error(
+        "the state was saved with another sound sample rate ({samples_per_frame} samples in a \
+         frame); only PyBoy's default of 48000 Hz (804) is read"
+    )]
+    OtherSampleRate {
+        /// Samples in a frame, as the state says.
+        samples_per_frame: u64,
+    },
+    /// Saved while the boot program ran, and this machine has none.
+    #[error("the state was saved while the boot ROM ran; make the machine with the same boot ROM")]
+    NeedsBootRom,
     /// A field holds a value that no machine can have.
     #[error("the state is damaged: field {field} has the impossible value {value}")]
     BadField {

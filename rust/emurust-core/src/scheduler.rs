@@ -74,6 +74,7 @@ impl Machine {
             // The end of the delay discards a requested slice end.
             || self.cpu.ei_delay != 0
             || self.touched
+            || self.ppu.irregular
             || self.dispatch_writes_registers()
     }
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{noise, program, Random};
-use emurust_core::{GameBoy, Options, StateError};
+use emurust_core::{GameBoy, Options, StateError, Unsaved};
 
 fn machine(seed: u64, sound: bool) -> GameBoy {
     let options = Options {
@@ -123,4 +123,94 @@ fn noise_neither_panics_nor_hangs() {
             gb.tick(1, true, true);
         }
     }
+}
+
+#[test]
+fn pyboy_files_hold_everything_but_what_pyboy_forgets() {
+    for seed in 0..40 {
+        for sound in [false, true] {
+            let mut straight = machine(seed, sound);
+            straight.tick(2 + seed as u32 % 7, true, false);
+            if straight.is_locked() {
+                // PyBoy has no such state: it would not have come back.
+                continue;
+            }
+            let file = straight.save_pyboy_state();
+            assert_eq!(file[0], 29);
+            // Everything else is there already.
+            let mut restored = straight.clone();
+            restored
+                .load_pyboy_state(&file, Unsaved::Keep)
+                .expect("the file fits");
+            assert!(restored.save_pyboy_state() == file);
+            for frame in 0..6 {
+                straight.tick(1, true, false);
+                restored.tick(1, true, false);
+                assert_eq!(straight.registers(), restored.registers());
+                assert_eq!(straight.cycles(), restored.cycles());
+                let same = straight.wram() == restored.wram()
+                    && straight.hram() == restored.hram()
+                    && straight.shades() == restored.shades();
+                assert!(same, "seed {seed}, sound {sound}, frame {frame}");
+            }
+        }
+    }
+}
+
+#[test]
+fn files_that_are_none_of_pyboys_are_named() {
+    let mut gb = machine(1, false);
+    let file = gb.save_pyboy_state();
+    let len = file.len();
+    let mut cgb = file.clone();
+    cgb[5] = 1;
+    let mut rate = file.clone();
+    rate[9169..9177].copy_from_slice(&736_u64.to_le_bytes());
+    let mut boot = file.clone();
+    boot[1] = 1;
+    let mut newer = file.clone();
+    newer[0] = 30;
+    let mut older = file.clone();
+    older[0] = 6;
+    let mut times = file.clone();
+    times[9135] ^= 1;
+    let before = gb.save_state();
+    let cases: [(&[u8], StateError); 9] = [
+        (&[], StateError::BadMagic),
+        (&newer, StateError::BadMagic),
+        (&older, StateError::BadMagic),
+        (&cgb, StateError::OtherModel),
+        (
+            &rate,
+            StateError::OtherSampleRate {
+                samples_per_frame: 736,
+            },
+        ),
+        (&boot, StateError::NeedsBootRom),
+        (
+            &file[..len - 1],
+            StateError::BadLength {
+                found: len - 1,
+                expected: len,
+            },
+        ),
+        (
+            &[&file[..], &[0]].concat(),
+            StateError::BadLength {
+                found: len + 1,
+                expected: len,
+            },
+        ),
+        (
+            &times,
+            StateError::BadField {
+                field: "lcd_last_cycle",
+                value: gb.cycles() ^ 1,
+            },
+        ),
+    ];
+    for (state, error) in cases {
+        assert_eq!(gb.load_state(state), Err(error));
+    }
+    assert!(gb.save_state() == before);
 }

@@ -55,9 +55,11 @@ impl ToPyErr for StateError {
     fn to_py_err(&self) -> PyErr {
         let message = self.to_string();
         match self {
-            Self::OtherRom { .. } | Self::OtherSound { .. } => {
-                python::StateMismatchError::new_err(message)
-            }
+            Self::OtherRom { .. }
+            | Self::OtherSound { .. }
+            | Self::OtherModel
+            | Self::OtherSampleRate { .. }
+            | Self::NeedsBootRom => python::StateMismatchError::new_err(message),
             Self::BadVersion { .. } => python::StateVersionError::new_err(message),
             _ => python::StateCorruptError::new_err(message),
         }

@@ -5,7 +5,9 @@
 
 use std::sync::Mutex;
 
-use emurust_core::{BootRom, Button, GameBoy, Options, Registers, SCREEN_HEIGHT, SCREEN_WIDTH};
+use emurust_core::{
+    BootRom, Button, GameBoy, Options, Registers, Unsaved, SCREEN_HEIGHT, SCREEN_WIDTH,
+};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -371,7 +373,28 @@ impl Machine {
         })
     }
 
-    /// Restores a state of the same cartridge; on an error nothing changes.
+    /// The state as a file of PyBoy 2.8.1.
+    fn save_pyboy_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.brief(py, |running| {
+            Ok(PyBytes::new(py, &running.gameboy.save_pyboy_state()))
+        })
+    }
+
+    /// Restores a state file of PyBoy's, and leaves what it does not hold as it is:
+    /// as a PyBoy that was running does.
+    fn load_pyboy_state(&self, py: Python<'_>, state: PyBackedBytes) -> PyResult<()> {
+        self.brief(py, |running| {
+            running
+                .gameboy
+                .load_pyboy_state(&state, Unsaved::Keep)
+                .map_err(|error| error.to_py_err())?;
+            running.refresh_views();
+            Ok(())
+        })
+    }
+
+    /// Restores a state of the same cartridge, also one of PyBoy's files; on an error
+    /// nothing changes.
     ///
     /// Raises StateCorruptError, StateVersionError or StateMismatchError.
     fn load_state(&self, py: Python<'_>, state: PyBackedBytes) -> PyResult<()> {

@@ -7,6 +7,7 @@
 
 mod noise;
 mod pulse;
+mod pyboy_fields;
 mod wave;
 
 use crate::savestate::{state_fields, StateError};
@@ -412,17 +413,28 @@ impl Apu {
         }
     }
 
+    /// Edges and samples long due would be walked one by one.
+    fn check_times(&self) -> Result<(), StateError> {
+        const FURTHEST_BEHIND: f64 = (1 << 30) as f64;
+        let earliest = self.cycles as f64 - FURTHEST_BEHIND;
+        for (field, time) in [
+            ("next_edge", self.next_edge),
+            ("next_sample", self.next_sample),
+        ] {
+            if !time.is_finite() || time < earliest {
+                return Err(StateError::BadField {
+                    field,
+                    value: time.to_bits(),
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Checks what a saved state brought.
     pub(crate) fn validate(&mut self) -> Result<(), StateError> {
-        let bad = |field, value| Err(StateError::BadField { field, value });
-        // Times far from now would be walked step by step.
-        let now = self.cycles as f64;
-        let near = |time: f64| time.is_finite() && (now - 1e6..now + 1e6).contains(&time);
-        if self.enabled && !near(self.next_edge) {
-            return bad("next_edge", self.next_edge.to_bits());
-        }
-        if self.enabled && !near(self.next_sample) {
-            return bad("next_sample", self.next_sample.to_bits());
+        if self.enabled {
+            self.check_times()?;
         }
         self.channel1.mask_loaded();
         self.channel2.mask_loaded();

@@ -10,11 +10,11 @@ pub(super) struct Noise {
     pub(super) on: bool,
     pub(super) length: Length,
     pub(super) envelope: Envelope,
-    clock_shift: u8,
-    short: bool,
-    divisor: u8,
-    timer: i64,
-    lfsr: u16,
+    pub(super) clock_shift: u8,
+    pub(super) short: bool,
+    pub(super) divisor: u8,
+    pub(super) timer: i64,
+    pub(super) lfsr: u16,
 }
 
 state_fields!(Noise {
@@ -52,7 +52,7 @@ impl Noise {
         }
     }
 
-    fn period_t_cycles(&self) -> i64 {
+    pub(super) fn period_t_cycles(&self) -> i64 {
         DIVISORS[usize::from(self.divisor)] << self.clock_shift
     }
 

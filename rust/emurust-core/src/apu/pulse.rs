@@ -13,23 +13,23 @@ pub(super) struct Pulse {
     pub(super) on: bool,
     pub(super) length: Length,
     pub(super) envelope: Envelope,
-    duty: u8,
-    duty_step: u8,
+    pub(super) duty: u8,
+    pub(super) duty_step: u8,
     /// The 11-bit period value.
-    period: u16,
+    pub(super) period: u16,
     /// Cycles between duty steps, as of the last write to the period.
-    reload: i64,
-    timer: i64,
-    sweep_pace: u8,
-    sweep_down: bool,
-    sweep_shift: u8,
-    sweep_enabled: bool,
-    sweep_timer: u8,
-    sweep_shadow: u16,
+    pub(super) reload: i64,
+    pub(super) timer: i64,
+    pub(super) sweep_pace: u8,
+    pub(super) sweep_down: bool,
+    pub(super) sweep_shift: u8,
+    pub(super) sweep_enabled: bool,
+    pub(super) sweep_timer: u8,
+    pub(super) sweep_shadow: u16,
     /// A downward calculation was made since the trigger.
-    sweep_negated: bool,
+    pub(super) sweep_negated: bool,
     /// Cycles to the delayed overflow check; 0 when none is due.
-    sweep_check: i64,
+    pub(super) sweep_check: i64,
 }
 
 state_fields!(Pulse {

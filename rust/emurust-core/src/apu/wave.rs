@@ -11,20 +11,20 @@ const MUTE_SHIFT: u8 = 4;
 pub(super) struct Wave {
     pub(super) on: bool,
     pub(super) length: Length,
-    dac_on: bool,
-    volume_code: u8,
+    pub(super) dac_on: bool,
+    pub(super) volume_code: u8,
     /// The 11-bit period value.
-    period: u16,
+    pub(super) period: u16,
     /// Cycles between fetches, as of the last write to the period.
-    reload: i64,
-    timer: i64,
+    pub(super) reload: i64,
+    pub(super) timer: i64,
     /// Nibble position, 0 to 31.
-    position: u8,
+    pub(super) position: u8,
     /// Nothing was fetched since the trigger.
-    silent: bool,
+    pub(super) silent: bool,
     /// The last chunk ended in the cycle of a fetch: wave RAM is accessible.
-    fetching: bool,
-    ram: [u8; 16],
+    pub(super) fetching: bool,
+    pub(super) ram: [u8; 16],
 }
 
 state_fields!(Wave {

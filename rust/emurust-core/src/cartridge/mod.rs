@@ -1,6 +1,7 @@
 //! The cartridge's own hardware: bank registers, external RAM, clock
 //! (Pan Docs: MBCs), with PyBoy's behaviour at the edges.
 
+mod pyboy_fields;
 mod rtc;
 
 use crate::rom::{Header, Mapper, RAM_BANK_SIZE, ROM_BANK_SIZE};

@@ -11,20 +11,20 @@ const T_CYCLES_PER_SECOND: u64 = 4_194_304;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rtc {
-    seconds: u8,
-    minutes: u8,
-    hours: u8,
+    pub(super) seconds: u8,
+    pub(super) minutes: u8,
+    pub(super) hours: u8,
     /// Nine bits.
-    days: u16,
-    halted: bool,
-    day_carry: bool,
-    sub_second_t_cycles: u64,
-    touched_at: u64,
-    latched: bool,
-    latched_seconds: u8,
-    latched_minutes: u8,
-    latched_hours: u8,
-    latched_days: u16,
+    pub(super) days: u16,
+    pub(super) halted: bool,
+    pub(super) day_carry: bool,
+    pub(super) sub_second_t_cycles: u64,
+    pub(super) touched_at: u64,
+    pub(super) latched: bool,
+    pub(super) latched_seconds: u8,
+    pub(super) latched_minutes: u8,
+    pub(super) latched_hours: u8,
+    pub(super) latched_days: u16,
 }
 
 state_fields!(Rtc {

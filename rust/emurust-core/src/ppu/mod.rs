@@ -11,6 +11,7 @@
 //! Lines are drawn whole, when mode 0 begins, from the registers and memory of
 //! that moment.
 
+mod pyboy_fields;
 mod render;
 
 use crate::interrupts::Interrupts;
@@ -129,6 +130,10 @@ pub(crate) struct Ppu {
     /// Row of the window drawn last; -1 before the first.
     window_row: i32,
 
+    /// A loaded state puts transitions elsewhere than this file does: PyBoy's slices
+    /// are run as they are until the LCD restarts.
+    pub(crate) irregular: bool,
+
     /// Distances that PyBoy's coordinator sees, as of the last catch-up.
     published_event: i64,
     published_frame: i64,
@@ -207,6 +212,7 @@ impl Ppu {
             // PyBoy starts at 0 and shows its first window one row off; from
             // its second rendered frame on it starts at -1, as here.
             window_row: -1,
+            irregular: false,
             published_event: 0,
             published_frame: FRAME_DOTS,
             line_parameters: [[0; LINE_PARAMETERS]; SCREEN_HEIGHT],
@@ -425,7 +431,7 @@ impl Ppu {
     /// Absolute cycle at which LY becomes `line` (beyond the present one) in this
     /// frame; none if that cannot be told.
     pub(crate) fn line_begins_at(&self, line: u8) -> Option<u64> {
-        let regular = self.is_on() && !self.first_frame && !self.restart_pending;
+        let regular = self.is_on() && !self.first_frame && !self.restart_pending && !self.irregular;
         if !regular || self.next_step == step::BEGIN_LINE || line <= self.ly || line > LAST_LINE {
             return None;
         }
@@ -461,6 +467,7 @@ impl Ppu {
 
     fn restart(&mut self, interrupts: &mut Interrupts) {
         self.restart_pending = false;
+        self.irregular = false;
         self.frame_done = true;
         self.ly = 0;
         self.clock = 0;
@@ -796,6 +803,7 @@ impl Ppu {
             ("lcd_first_frame", self.first_frame.into()),
             ("lcd_restart_pending", self.restart_pending.into()),
             ("lcd_window_triggered", self.window_triggered.into()),
+            ("lcd_irregular", self.irregular.into()),
             ("lcdc", self.lcdc.into()),
             ("stat", self.stat.into()),
             ("ly", self.ly.into()),
