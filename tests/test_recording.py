@@ -15,7 +15,15 @@ import pytest
 import emurust
 from emurust.envs.pokemon import PokemonEnv
 from emurust.errors import ArgumentTypeError, LogFileError, RecordingError
-from emurust.recording import RecordEpisodes, Recording, read_recording
+from emurust.pool import episode_seed
+from emurust.recording import (
+    RecordedEpisode,
+    RecordEpisodes,
+    Recording,
+    RecordingWriter,
+    ram_checksum,
+    read_recording,
+)
 
 OPTIONS: dict[str, Any] = {"start_state": ["first-town", "leader-2"], "observation": "packed"}
 
@@ -95,6 +103,35 @@ def test_an_own_task_file_is_part_of_it(joypad_rom: bytes, tmp_path: Path) -> No
     recording = read_recording(path)
     again = recording.environment(joypad_rom)
     assert len(list(recording.replay(again))) == 4
+
+
+def test_an_episode_of_a_pool(tmp_path: Path) -> None:
+    start = (Path(emurust.shipped_cartridge()).parent / "states" / "first-town.state").read_bytes()
+    rom = emurust.load_rom(None)
+    task = emurust.tasks.recipe("pokemon", rom=rom, observation="ram")
+    rng = np.random.default_rng(1)
+    actions, rewards = [], []
+    with emurust.Pool(num_envs=3, task=task, start_state=start) as pool:
+        pool.reset(seed=9)
+        for _ in range(20):
+            actions.append(rng.integers(0, 7, 3))
+            rewards.append(pool.step(actions[-1])[1].copy())
+        ram = ram_checksum(pool.ram(2))
+    writer = RecordingWriter(tmp_path / "best.recording", rom, task)
+    writer.add(
+        RecordedEpisode(
+            seed=episode_seed(9, 2, 0),
+            start_state=start,
+            actions=np.array(actions)[:, 2],
+            end="stopped",
+            total_reward=sum(float(reward[2]) for reward in rewards),
+            ram=ram,
+        )
+    )
+    writer.close()
+    recording = read_recording(tmp_path / "best.recording")
+    # Which also compares the ends.
+    assert len(list(recording.replay(recording.environment()))) == 21
 
 
 def test_a_second_run_is_added(recorded: Path) -> None:

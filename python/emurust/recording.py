@@ -32,7 +32,6 @@ import numpy.typing as npt
 from emurust import __version__
 from emurust.envs.pokemon import PokemonEnv
 from emurust.errors import ArgumentTypeError, LogFileError, RecordingError
-from emurust.gameboy import GameBoy
 from emurust.json_lines import LineWriter, read_lines
 from emurust.rom import Rom, RomSource, load_rom, usual_rom
 from emurust.tasks import TaskRecipe
@@ -71,9 +70,13 @@ class RecordedEpisode:
     ram: int
 
 
-def ram_checksum(gameboy: GameBoy) -> int:
-    """CRC-32 of 0xC000-0xDFFF, work RAM, by which replays are checked."""
-    return zlib.crc32(bytes(gameboy.memory[0xC000:0xE000]))
+def ram_checksum(memory: Any) -> int:
+    """CRC-32 of 0xC000-0xDFFF, work RAM, by which replays are checked.
+
+    Args:
+        memory: `GameBoy.memory`, or what `Pool.ram` gives.
+    """
+    return zlib.crc32(bytes(memory[0xC000:0xE000]))
 
 
 class RecordingWriter:
@@ -190,7 +193,7 @@ class RecordEpisodes(gymnasium.Wrapper[Any, Any, Any, Any], gymnasium.utils.Reco
                     actions=np.array(self._actions, np.int64),
                     end=end,
                     total_reward=self._total,
-                    ram=ram_checksum(self._inner.gameboy),
+                    ram=ram_checksum(self._inner.gameboy.memory),
                 )
             )
         self._actions = None
@@ -267,7 +270,7 @@ class Recording:
             yield observation, float(reward), terminated, truncated, info
         inner = env.unwrapped
         assert isinstance(inner, PokemonEnv)
-        self.check_end(number, total, ram_checksum(inner.gameboy))
+        self.check_end(number, total, ram_checksum(inner.gameboy.memory))
 
     def episode(self, number: int) -> RecordedEpisode:
         """An episode.

@@ -52,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
                 if steps is not None and options.output is not None:
                     progress.update(shown)
         if recording is not None and shown == len(recording.episode(options.episode).actions):
-            recording.check_end(options.episode, total, ram_checksum(env.gameboy))
+            recording.check_end(options.episode, total, ram_checksum(env.gameboy.memory))
     finally:
         screen.close()
         env.close()
