@@ -67,6 +67,8 @@ class TestInfo:
         assert rows["RAM"].strip() == "32 KiB emulated (size code 0x03)"
         assert rows["header checksum"].strip().endswith("right")
         assert "wrong" in rows["global checksum"]
+        assert rows["tasks"].strip() == "none of the shipped ones"
+        assert "game" not in rows
 
     def test_a_header_that_promises_less(
         self, build_rom: RomBuilder, tmp_path: Path, capsys: Capture
@@ -78,7 +80,10 @@ class TestInfo:
 
     def test_shipped_cartridge_by_default(self, capsys: Capture) -> None:
         assert main(["info"]) == 0
-        assert str(emurust.shipped_cartridge()) in capsys.readouterr().out
+        out = capsys.readouterr().out
+        assert str(emurust.shipped_cartridge()) in out
+        assert "Kithwild, which comes with EmuRust" in out
+        assert out.rstrip().endswith("explore, pokemon")
 
 
 class TestRun:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pickle
 import warnings
@@ -22,12 +23,14 @@ from emurust.tasks import (
     TaskNotFoundError,
     TaskOptionError,
     action_space,
+    cartridges,
     check_cartridge,
     load,
     observation,
     observation_space,
     read_map_offsets,
     recipe,
+    recognise,
     task_names,
     views,
 )
@@ -301,6 +304,19 @@ class TestCartridges:
         rom = self.rom(build_rom, b"POKEMON BLUE", cartridge_type=0x13, banks=64, ram_code=3)
         with pytest.warns(CartridgeWarning, match="not the world"):
             check_cartridge(load("pokemon"), rom)
+
+    def test_in_words(self, build_rom: RomBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert recognise(load_rom(None)) == "Kithwild, which comes with EmuRust"
+        assert "not the one" in str(recognise(self.rom(build_rom, b"KITHWILD")))
+        assert recognise(self.rom(build_rom, b"TETRIS")) is None
+        red = self.rom(build_rom, b"POKEMON RED", cartridge_type=0x13, banks=64, ram_code=3)
+        assert recognise(red) == "titled as Pokemon Red, but not the world (USA, Europe) version"
+        sha1 = hashlib.sha1(red.image(), usedforsecurity=False).hexdigest()
+        monkeypatch.setitem(cartridges._KNOWN, "POKEMON RED", sha1)
+        assert recognise(red) == "Pokemon Red, the world (USA, Europe) version"
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            check_cartridge(load("pokemon"), red)
 
     def test_tasks_without_titles_fit_all(self, build_rom: RomBuilder, tmp_path: Path) -> None:
         path = tmp_path / "own.toml"

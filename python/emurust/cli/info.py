@@ -6,6 +6,8 @@ import argparse
 from collections.abc import Sequence
 
 from emurust.rom import Rom, load_rom, shipped_cartridge
+from emurust.tasks import load as load_task
+from emurust.tasks import recognise, task_names
 
 __all__ = ["main"]
 
@@ -19,11 +21,22 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     path = options.rom or shipped_cartridge()
     rom = load_rom(path)
-    rows = {"file": str(path), **header_rows(rom)}
+    game = recognise(rom)
+    known = {} if game is None else {"game": game}
+    tasks = {"tasks": ", ".join(fitting_tasks(rom))}
+    rows = {"file": str(path), **known, **header_rows(rom), **tasks}
     width = max(map(len, rows)) + 2
     for name, value in rows.items():
         print(f"{name + ':':{width}}{value}")
     return 0
+
+
+def fitting_tasks(rom: Rom) -> list[str]:
+    """Names of the shipped tasks that are made for this cartridge's title."""
+    tasks = {name: load_task(name).cartridge_titles for name in task_names()}
+    return [name for name, titles in tasks.items() if rom.title in titles] or [
+        "none of the shipped ones"
+    ]
 
 
 def header_rows(rom: Rom) -> dict[str, str]:

@@ -8,7 +8,7 @@ describes the format. `emurust.tasks.reference` is the same in plain Python, for
 """
 
 from emurust._emurust import Episode, Task
-from emurust.tasks.cartridges import CartridgeWarning, check_cartridge
+from emurust.tasks.cartridges import CartridgeWarning, check_cartridge, recognise
 from emurust.tasks.errors import (
     TaskCartridgeError,
     TaskError,
@@ -38,6 +38,7 @@ __all__ = [
     "observation_space",
     "read_map_offsets",
     "recipe",
+    "recognise",
     "task_names",
     "views",
 ]

@@ -6,9 +6,10 @@ import hashlib
 import warnings
 
 from emurust._emurust import Rom, Task
+from emurust.rom import load_rom
 from emurust.tasks.errors import TaskCartridgeError
 
-__all__ = ["CartridgeWarning", "check_cartridge"]
+__all__ = ["CartridgeWarning", "check_cartridge", "recognise"]
 
 # SHA-1 of the world (USA, Europe) versions, as the public disassembly states them.
 _KNOWN = {
@@ -17,8 +18,30 @@ _KNOWN = {
 }
 
 
+_SHIPPED_TITLE = "KITHWILD"
+
+
 class CartridgeWarning(UserWarning):
     """The cartridge looks like one that the task is made for, but is not that one."""
+
+
+def recognise(rom: Rom) -> str | None:
+    """Which known game a cartridge is, in words; None: none that EmuRust knows of."""
+    if rom.title == _SHIPPED_TITLE:
+        if rom.fingerprint == load_rom(None).fingerprint:
+            return "Kithwild, which comes with EmuRust"
+        return "titled as Kithwild, but not the one that comes with this EmuRust"
+    if rom.title not in _KNOWN:
+        return None
+    name = rom.title.title()
+    if _is_known_version(rom):
+        return f"{name}, the world (USA, Europe) version"
+    return f"titled as {name}, but not the world (USA, Europe) version"
+
+
+def _is_known_version(rom: Rom) -> bool:
+    found = hashlib.sha1(rom.image(), usedforsecurity=False).hexdigest()
+    return found == _KNOWN.get(rom.title)
 
 
 def check_cartridge(task: Task, rom: Rom) -> None:
@@ -37,8 +60,7 @@ def check_cartridge(task: Task, rom: Rom) -> None:
             version: a translation or a changed game may keep its variables elsewhere.
     """
     task.check_cartridge(rom)
-    known = _KNOWN.get(rom.title)
-    if known is None or not task.cartridge_titles:
+    if rom.title not in _KNOWN or not task.cartridge_titles:
         return
     if rom.cartridge_type != 0x13 or len(rom.image()) != 1 << 20:
         raise TaskCartridgeError(
@@ -46,7 +68,7 @@ def check_cartridge(task: Task, rom: Rom) -> None:
             f"type 0x13 (MBC3, RAM, battery), found {len(rom.image())} bytes and type "
             f"0x{rom.cartridge_type:02X}"
         )
-    if hashlib.sha1(rom.image(), usedforsecurity=False).hexdigest() != known:
+    if not _is_known_version(rom):
         warnings.warn(
             f"this {rom.title!r} is not the world (USA, Europe) version; the task "
             f"{task.name!r} may read the wrong addresses",
