@@ -69,6 +69,14 @@ def test_single_and_vector_environments_are_counted(tmp_path: Path) -> None:
     assert read_visits(path).steps == 5
 
 
+def test_machines_whose_task_does_not_say_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "run.visits"
+    nan = float("nan")
+    with VisitLog(path) as log:
+        log.add({"map": np.array([1, nan]), "x": np.array([2, 3]), "y": np.array([4, nan])})
+    assert counted(read_visits(path)) == {(1, 2, 4): 1}
+
+
 def test_adding_costs_next_to_nothing(tmp_path: Path) -> None:
     values = np.random.default_rng(0).integers(0, 200, (512, 14)).astype(np.float32)
     infos = {name: values[:, column] for column, name in enumerate(("map", "x", "y"))}

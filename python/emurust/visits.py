@@ -79,6 +79,9 @@ class VisitLog:
             ) from None
         # Below 2**24, so that the float32 of infos hold it exactly.
         places = np.ravel(number * np.float32(65536) + column * np.float32(256) + row)
+        if np.isnan(places).any():
+            # In a pool of several tasks: of a machine whose task does not say.
+            places = places[~np.isnan(places)]
         done = 0
         while done < places.size:
             if self._count == self._places.size:

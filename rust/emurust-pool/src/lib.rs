@@ -14,6 +14,16 @@
 //!    task (`game.rs`), or a dummy that only counts (`dummy.rs`). A [`Recipe`] (`recipe.rs`) says
 //!    how to make all machines of a pool, here or in another process.
 
+#![cfg_attr(
+    not(unix),
+    allow(
+        dead_code,
+        unused_imports,
+        unused_mut,
+        reason = "what worker processes need, which are only there on Unix"
+    )
+)]
+
 mod desk;
 mod dummy;
 mod error;
