@@ -249,6 +249,17 @@ class Pool:
         return self._task
 
     @property
+    def rom(self) -> Rom:
+        """The (first machine's) cartridge.
+
+        Raises:
+            ArgumentError: dummies have none.
+        """
+        if self._setup.dummies is not None:
+            raise ArgumentError("dummies have no cartridge")
+        return self._setup.roms[0]
+
+    @property
     def single_observation_space(self) -> spaces.Space[Any]:
         """The space of one machine's observation."""
         if self._task is None:
@@ -435,6 +446,28 @@ class Pool:
             MachineIndexError, PoolOrderError: as `get_state`.
         """
         self._engine.fork(_index(src), _index(dst))
+
+    @property
+    def streams(self) -> list[tuple[int, int]]:
+        """Each machine's stream of random numbers and the number of its next episode. With
+        the states of all machines it is all that later steps depend on. Setting it goes on
+        with the streams of another pool from the next episodes on.
+
+        Raises:
+            ArgumentError: there is not one for each machine.
+            PoolOrderError: a machine was sent an action and not received yet.
+        """
+        return self._engine.streams()
+
+    @streams.setter
+    def streams(self, streams: Sequence[tuple[int, int]]) -> None:
+        self._engine.resume_streams(list(streams))
+
+    @property
+    def episode_seeds(self) -> list[int | None]:
+        """The seed of each machine's present episode, with which a single environment plays
+        the same (``options={"episode_seed": seed}``); None before a machine's first."""
+        return self._engine.episode_seeds()
 
     def set_start(self, index: int, start_state: StartState) -> None:
         """Sets where the later episodes of one machine start; ``"usual"``: as it was made.

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from emurust import GameBoy, Pool, tasks
+from emurust.errors import ArgumentError
 from emurust.pool import episode_seed
 
 MakePool = Callable[..., Pool]
@@ -163,6 +164,21 @@ def test_a_machine_counts_by_its_global_number(dummy: MakePool) -> None:
     whole.reset(9)
     part.reset(9)
     assert part.records.tobytes() == whole.records[4:].tobytes()
+
+
+def test_states_and_streams_are_all_there_is(dummy: MakePool, backend: str) -> None:
+    first, second = dummy(4, backend), dummy(4, backend)
+    history(first, 17, seed=11)
+    states, streams = [first.get_state(index) for index in range(4)], first.streams
+    rest = [first.step(actions(step, 4))[0].copy() for step in range(17, 45)]
+    history(second, 3, seed=5)
+    for index, state in enumerate(states):
+        second.set_state(index, state)
+    second.streams = streams
+    again = [second.step(actions(step, 4))[0].copy() for step in range(17, 45)]
+    assert all((one == other).all() for one, other in zip(rest, again, strict=True))
+    with pytest.raises(ArgumentError, match="3 streams for 4 machines"):
+        second.streams = streams[:3]
 
 
 def test_seeds_one_by_one(dummy: MakePool, backend: str) -> None:

@@ -946,6 +946,60 @@ impl Pool {
         Ok(())
     }
 
+    /// Each machine's stream of random numbers, and the number of its next episode.
+    ///
+    /// # Errors
+    /// The pool cannot be used any more.
+    pub fn streams(&self) -> Result<Vec<(u64, u64)>, PoolError> {
+        self.check_usable()?;
+        Ok((0..self.len())
+            .map(|machine| {
+                let control = self.control(machine);
+                (
+                    control.stream().load(Relaxed),
+                    control.episode().load(Relaxed),
+                )
+            })
+            .collect())
+    }
+
+    /// The seed of each machine's present episode; none if none has begun since its stream was
+    /// set.
+    ///
+    /// # Errors
+    /// The pool cannot be used any more.
+    pub fn episode_seeds(&self) -> Result<Vec<Option<u64>>, PoolError> {
+        let streams = self.streams()?;
+        Ok(streams
+            .into_iter()
+            .map(|(stream, next)| Some(seeds::episode_seed(stream, next.checked_sub(1)?)))
+            .collect())
+    }
+
+    /// Goes on with streams from [`Pool::streams`], from the next episode of each machine on.
+    ///
+    /// # Errors
+    /// There is not one for each machine, or a machine is not idle.
+    pub fn resume_streams(&mut self, streams: &[(u64, u64)]) -> Result<(), PoolError> {
+        self.check_usable()?;
+        if streams.len() != self.len() {
+            return Err(PoolError::Argument(format!(
+                "there are {} streams for {} machines",
+                streams.len(),
+                self.len()
+            )));
+        }
+        for machine in 0..self.len() {
+            self.check_idle(machine)?;
+        }
+        for (machine, &(stream, episode)) in streams.iter().enumerate() {
+            let control = self.control(machine);
+            control.stream().store(stream, Relaxed);
+            control.episode().store(episode, Relaxed);
+        }
+        Ok(())
+    }
+
     /// Makes one machine and its episode a copy of another. Its stream of random numbers stays
     /// its own.
     ///

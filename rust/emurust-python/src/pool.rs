@@ -377,6 +377,18 @@ impl PoolEngine {
         self.run(py, |pool| pool.set_state(index, &state))
     }
 
+    fn streams(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64)>> {
+        self.run(py, |pool| pool.streams())
+    }
+
+    fn episode_seeds(&self, py: Python<'_>) -> PyResult<Vec<Option<u64>>> {
+        self.run(py, |pool| pool.episode_seeds())
+    }
+
+    fn resume_streams(&self, py: Python<'_>, streams: Vec<(u64, u64)>) -> PyResult<()> {
+        self.run(py, |pool| pool.resume_streams(&streams))
+    }
+
     fn fork(&self, py: Python<'_>, source: usize, target: usize) -> PyResult<()> {
         self.run(py, |pool| pool.fork(source, target))
     }
