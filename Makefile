@@ -1,7 +1,7 @@
 # Tasks of the project; 'make' lists them.
 PYTHON ?= python
 
-.PHONY: help develop wheel lint test test-rust
+.PHONY: help develop wheel lint test test-rust test-train
 
 help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -17,6 +17,9 @@ test: ## run the Python tests on the installed package
 
 test-rust: ## run the Rust tests
 	cargo test --workspace
+
+test-train: ## run the tests of training; needs PyTorch and PufferLib (.ci/install_trainer)
+	$(PYTHON) -m pytest -m train
 
 lint: ## check format, lints and types of everything
 	cargo fmt --all --check

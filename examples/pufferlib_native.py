@@ -1,6 +1,6 @@
 """The native PufferEnv under PufferLib's Multiprocessing; needs PufferLib 3.
 
-To train with PufferLib's trainer: python -m emurust.puffer train --train.device cpu
+To train with PufferLib's trainer: emurust train
 """
 
 import numpy as np

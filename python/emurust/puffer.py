@@ -2,49 +2,38 @@
 
 A native `PufferEnv`: many machines in one environment, stepped on threads, that write their
 observations and rewards straight into PufferLib's buffers. It runs alone and under
-PufferLib's Serial and Multiprocessing backends. PufferLib's trainer trains on it with
-
-    python -m emurust.puffer train --train.device cpu
-
-which takes PufferLib's options; the defaults are in ``configs/emurust_pokemon.ini`` beside
-this module. Needs ``pip install 'emurust[puffer]'``.
+PufferLib's Serial and Multiprocessing backends; `emurust train` trains on it with PufferLib's
+own trainer (`emurust.train`). Needs ``pip install 'emurust[puffer]'``.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from emurust.errors import ArgumentError, DependencyError
+from emurust._pufferlib import import_pufferlib
+from emurust.errors import ArgumentError
 from emurust.pool import Array, Pool
 from emurust.rom import RomSource, usual_rom
-
-try:
-    import pufferlib
-except ImportError as error:
-    raise DependencyError(
-        "emurust.puffer needs PufferLib: pip install 'emurust[puffer]'"
-    ) from error
 
 if TYPE_CHECKING:
     from emurust.puffer_policy import Policy, Recurrent
 
-__all__ = ["CONFIG", "PokemonPuffer", "Policy", "Recurrent", "env_creator", "make"]
+__all__ = ["PokemonPuffer", "Policy", "Recurrent", "env_creator", "make"]
 
-CONFIG = Path(__file__).with_name("configs") / "emurust_pokemon.ini"
-"""Options for PufferLib's trainer."""
+pufferlib = import_pufferlib("pufferlib", "emurust.puffer", "pip install 'emurust[puffer]'")
+
+_PufferEnv: Any = pufferlib.PufferEnv
 
 ENV_NAME = "emurust_pokemon"
-_FLAT = ("packed", "all", "screen")
+_FLAT = ("packed", "all", "screen", "ram")
 
 
-class PokemonPuffer(pufferlib.PufferEnv):  # type: ignore[misc]
+class PokemonPuffer(_PufferEnv):  # type: ignore[misc]
     """Many machines that play `EmuRust-Pokemon`, each an agent of PufferLib's.
 
     An episode's end begins the next at once. Infos are a list of dicts of numbers: one for
@@ -59,8 +48,8 @@ class PokemonPuffer(pufferlib.PufferEnv):  # type: ignore[misc]
     Args:
         num_agents: number of machines.
         rom: as `emurust.vector.PokemonVectorEnv`.
-        observation: ``"packed"`` (small), ``"all"`` or ``"screen"``: PufferLib's native
-            environments have one flat array.
+        observation: ``"packed"`` (small), ``"all"``, ``"screen"``, or ``"ram"`` (no pictures; as
+            bytes): PufferLib's native environments have one flat array.
         report_interval: steps between reports of progress; 0: none.
         num_threads: threads; by default one under a backend of PufferLib's, which runs one
             process for each core, and one for each core alone.
@@ -104,9 +93,12 @@ class PokemonPuffer(pufferlib.PufferEnv):  # type: ignore[misc]
         rom = usual_rom(rom)
         # The spaces are needed before PufferLib makes the buffers, and the buffers before the
         # pool: one machine says what they are.
-        with Pool(rom, 1, **{**options, "num_threads": None, "backend": "threads"}) as one:
+        alone = {"num_threads": None, "num_workers": None, "backend": "threads"}
+        with Pool(rom, 1, **{**options, **alone}) as one:
             self.task = one.task
             self.single_observation_space: Any = one.single_observation_space
+            if observation == "ram":
+                self.single_observation_space = spaces.Box(0, 255, (one.observation_len,), np.uint8)
             self.single_action_space: Any = spaces.Discrete(int(one.single_action_space.n))
         super().__init__(buf)
         self.pool = Pool(
@@ -124,6 +116,7 @@ class PokemonPuffer(pufferlib.PufferEnv):  # type: ignore[misc]
         self._lengths = np.zeros(num_agents, dtype=np.int64)
         self._steps = 0
         self._began = False
+        self._actions: Array | None = None
 
     def reset(self, seed: int | None = None) -> tuple[Array, list[dict[str, float]]]:
         """Begins episodes on all machines."""
@@ -131,6 +124,7 @@ class PokemonPuffer(pufferlib.PufferEnv):  # type: ignore[misc]
             seed = 0
         self.pool.reset(None if seed is None else int(seed))
         self._began = True
+        self._actions = None
         self._returns[:] = 0
         self._lengths[:] = 0
         return self.observations, []
@@ -139,7 +133,30 @@ class PokemonPuffer(pufferlib.PufferEnv):  # type: ignore[misc]
         self, actions: npt.ArrayLike
     ) -> tuple[Array, Array, Array, Array, list[dict[str, float]]]:
         """Steps all machines."""
-        _, _, _, _, infos = self.pool.step(np.asarray(actions).reshape(-1))
+        actions = np.asarray(actions).reshape(-1)
+        infos = self.pool.step(actions)[4]
+        reports = self._stepped(actions, infos)
+        return self.observations, self.rewards, self.terminals, self.truncations, reports
+
+    def send(self, actions: npt.ArrayLike) -> None:
+        """Gives all machines actions without waiting."""
+        self._actions = np.asarray(actions).reshape(-1)
+        self.pool.send(self._actions)
+
+    def recv(self) -> tuple[Any, ...]:
+        """Waits for all machines: observations, rewards, ends, infos, agents, mask."""
+        self.settle()
+        return super().recv()  # type: ignore[no-any-return]
+
+    def settle(self) -> None:
+        """Waits for what was sent, so that nothing is under way; `recv` gives it later."""
+        if self._actions is not None:
+            infos = self.pool.recv()[4]
+            self.infos = self._stepped(self._actions, infos)
+            self._actions = None
+
+    def _stepped(self, actions: Array, infos: dict[str, Any]) -> list[dict[str, float]]:
+        """Counts a step whose results are in the arrays; what it reports."""
         self._returns += self.rewards
         self._lengths += 1
         self._steps += 1
@@ -156,7 +173,7 @@ class PokemonPuffer(pufferlib.PufferEnv):  # type: ignore[misc]
         lost = int(infos["lost"].sum())
         if lost:
             reports.append({"lost": float(lost)})
-        return self.observations, self.rewards, self.terminals, self.truncations, reports
+        return reports
 
     def _ended(self, over: Array, infos: dict[str, Any]) -> list[dict[str, float]]:
         reports = []
@@ -207,76 +224,3 @@ def __getattr__(name: str) -> Any:
 
         return getattr(puffer_policy, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def load_config(arguments: list[str]) -> dict[str, Any]:
-    """PufferLib's configuration for the trainer: its defaults, ours, and ``--section.key
-    value`` from the command line.
-
-    Raises:
-        ArgumentError: an argument is unknown or has no value.
-    """
-    import ast
-    import configparser
-
-    from pufferlib import pufferl
-
-    own = configparser.ConfigParser()
-    own.read(CONFIG)
-    kept = sys.argv
-    sys.argv = kept[:1]
-    try:
-        config: dict[str, Any] = pufferl.load_config("default")
-    finally:
-        sys.argv = kept
-
-    def literal(text: str) -> Any:
-        try:
-            return ast.literal_eval(text)
-        except (ValueError, SyntaxError):
-            return text
-
-    for section in own.sections():
-        target = config if section == "base" else config.setdefault(section, {})
-        target.update({key: literal(value) for key, value in own[section].items()})
-    rest = list(arguments)
-    while rest:
-        option = rest.pop(0)
-        name = option.removeprefix("--").replace("-", "_")
-        section, _, key = name.rpartition(".")
-        target = config if not section else config.get(section, {})
-        known = key in target or section in ("env", "policy", "rnn")
-        if not option.startswith("--") or not known:
-            raise ArgumentError(
-                f"unknown option {option!r}; options are --section.key value, with the sections "
-                "vec, env, policy, rnn and train and PufferLib's keys"
-            )
-        if not rest:
-            raise ArgumentError(f"option {option} needs a value")
-        target[key] = literal(rest.pop(0))
-    config["train"]["use_rnn"] = config["rnn_name"] is not None
-    return config
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """``python -m emurust.puffer train [--section.key value ...]``."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    if not arguments or arguments[0] != "train":
-        raise SystemExit("usage: python -m emurust.puffer train [--section.key value ...]")
-    import pufferlib.vector
-    from pufferlib import pufferl
-
-    from emurust import puffer_policy
-
-    config = load_config(arguments[1:])
-    vecenv = pufferlib.vector.make(env_creator(), env_kwargs=config["env"], **config["vec"])
-    policy = getattr(puffer_policy, config["policy_name"])(vecenv.driver_env, **config["policy"])
-    if config["rnn_name"] is not None:
-        wrapper = getattr(puffer_policy, config["rnn_name"])
-        policy = wrapper(vecenv.driver_env, policy, **config["rnn"])
-    policy = policy.to(config["train"]["device"])
-    pufferl.train(ENV_NAME, args=config, vecenv=vecenv, policy=policy)
-
-
-if __name__ == "__main__":
-    main()

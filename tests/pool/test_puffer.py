@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +23,7 @@ vectors = pytest.importorskip("pufferlib.vector", reason="PufferLib lacks its de
 
 from emurust import Pool  # noqa: E402
 from emurust.errors import ArgumentError  # noqa: E402
-from emurust.puffer import CONFIG, PokemonPuffer, env_creator  # noqa: E402
+from emurust.puffer import PokemonPuffer, env_creator  # noqa: E402
 
 OPTIONS: dict[str, Any] = {
     "num_agents": 4,
@@ -149,77 +147,56 @@ def test_multiprocessing(batch_size: int) -> None:
 
 
 def test_wrong_options() -> None:
-    with pytest.raises(ArgumentError, match="packed, all, screen for PufferLib, not 'dict'"):
+    with pytest.raises(ArgumentError, match="packed, all, screen, ram for PufferLib, not 'dict'"):
         PokemonPuffer(observation="dict")
     with pytest.raises(ArgumentError, match="no environment 'chess'"):
         env_creator("chess")
 
 
+def test_sending_and_receiving_is_stepping() -> None:
+    one, other = PokemonPuffer(**OPTIONS), PokemonPuffer(**OPTIONS)
+    one.async_reset(3)
+    other.reset(3)
+    assert (one.recv()[0] == other.observations).all()
+    reports: list[list[dict[str, float]]] = [[], []]
+    for step in range(14):
+        actions = np.full(4, step % 7)
+        one.send(actions)
+        if step % 3 == 0:
+            one.settle()  # Nothing is lost by waiting early.
+        found, expected = one.recv(), other.step(actions)
+        for left, right in zip(found[:4], expected[:4], strict=True):
+            assert (left == right).all()
+        for number, infos in enumerate((found[4], expected[4])):
+            reports[number] += infos
+    assert reports[0] == reports[1]
+    one.close()
+    other.close()
+
+
+@pytest.mark.train
 @pytest.mark.parametrize("observation", ["packed", "all"])
 def test_policy(observation: str) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
     from emurust.puffer import Policy
-    from emurust.puffer_policy import _bits
 
-    assert _bits(torch.tensor([[0b11_01_00_10]], dtype=torch.uint8), 2).tolist() == [[3, 1, 0, 2]]
     env = PokemonPuffer(3, observation=observation, start_state="power_on")
     env.reset(seed=1)
-    policy = Policy(env, hidden_size=32)
-    logits, values = policy(torch.from_numpy(env.observations.copy()))
+    policy = Policy(env, hidden_size=32, pictures=0)
+    records = torch.from_numpy(env.observations.copy())
+    logits, values = policy(records)
     assert (logits.shape, values.shape) == ((3, 7), (3, 1))
-    # Both observations show the network the same pictures and flags.
-    pictures, rest = policy._take_apart(torch.from_numpy(env.observations.copy()))
-    assert pictures.shape == (3, 3, 72, 80)
-    assert 0 <= float(pictures.min()) <= float(pictures.max()) <= 1
+    cells, rest = policy._take_apart(records)
+    # 9 x 10 cells of 8 x 8 pixels, of each of 3 pictures, all from 0 to 1.
+    assert cells.shape == (3, 90, 8 * 8 * 3)
+    assert 0 <= float(cells.min()) <= float(cells.max()) <= 1
     assert torch.isfinite(rest).all()
+    if observation == "packed":
+        # The picture, taken apart again: every second pixel of the screen.
+        shades = (3 - np.minimum(env.pool.screens(), 3))[:, ::2, ::2] / 3
+        own = shades.reshape(3, 9, 8, 10, 8).transpose(0, 1, 3, 2, 4).reshape(3, 90, 64)
+        newest = cells.reshape(3, 90, 3, 64)[:, :, 0]
+        assert np.allclose(newest.numpy(), own)
+    with pytest.raises(ArgumentError, match="cell_size must be 1 or more, not 0"):
+        Policy(env, cell_size=0)
     env.close()
-
-
-@pytest.mark.slow
-def test_pufferlibs_trainer_trains(tmp_path: Path) -> None:
-    """The documented command, in small. PufferLib takes over signals: so in its own process."""
-    for needed in ("torch", "pufferlib.pufferl"):
-        pytest.importorskip(needed, reason="PufferLib's trainer is not installed")
-    assert CONFIG.is_file()
-    options = {
-        "train.device": "cpu",
-        "train.total-timesteps": "1024",
-        "train.bptt-horizon": "16",
-        "train.minibatch-size": "256",
-        "train.optimizer": "adam",
-        "vec.backend": "Serial",
-        "vec.num-envs": "1",
-        "vec.num-workers": "1",
-        "vec.batch-size": "1",
-        "env.num-agents": "16",
-        "env.start-state": "power_on",
-    }
-    arguments = [word for name, value in options.items() for word in (f"--{name}", value)]
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "emurust.puffer", "train", *arguments],
-        cwd=tmp_path,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=500,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "policy_loss" in done.stdout
-    assert list(tmp_path.glob("experiments/**/*.pt"))
-
-
-def test_options_of_the_trainer() -> None:
-    for needed in ("torch", "pufferlib.pufferl"):
-        pytest.importorskip(needed, reason="PufferLib's trainer is not installed")
-    from emurust.puffer import load_config
-
-    config = load_config(["--env.num-agents", "8", "--train.gamma", "0.9"])
-    assert config["env"]["num_agents"] == 8
-    assert config["train"]["gamma"] == 0.9
-    assert config["train"]["use_rnn"] is True
-    assert config["policy_name"] == "Policy"
-    with pytest.raises(ArgumentError, match="unknown option '--train.colour'"):
-        load_config(["--train.colour", "1"])
-    with pytest.raises(ArgumentError, match="needs a value"):
-        load_config(["--train.gamma"])

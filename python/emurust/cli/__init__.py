@@ -21,6 +21,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "verify": ("emurust.verify.cli", "compare with PyBoy, frame by frame"),
     "ram": ("emurust.tasks.ram_search", "find where a game keeps a number"),
     "convert-state": ("emurust.cli.convert_state", "saved states of PyBoy, old and new, and ours"),
+    "train": ("emurust.train.cli", "train a policy on EmuRust-Pokemon"),
+    "evaluate": ("emurust.train.evaluate_cli", "how good a trained policy is"),
     "bench": ("emurust.cli.bench", "frames per second here, and PyBoy's"),
 }
 """Each command's module, whose ``main(argv) -> int`` does the work, and its help."""

@@ -14,6 +14,7 @@ sums run from left to right in the order of the file.
 from __future__ import annotations
 
 import ast
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -148,8 +149,14 @@ def evaluate(text: str | int | float, names: Mapping[str, float], here: Mapping[
                 return call(name, [value(argument) for argument in arguments])
         raise ValueError(f"{text!r} is not an expression of the task language")
 
+    return finite(value(parsed(text)))
+
+
+@functools.cache
+def parsed(text: str) -> ast.expr:
+    """The tree of an expression."""
     # Without the parentheses, a line break would end the expression.
-    return finite(value(ast.parse(f"({text}\n)", mode="eval").body))
+    return ast.parse(f"({text}\n)", mode="eval").body
 
 
 def arithmetic(op: ast.operator, a: float, b: float) -> float:

@@ -74,7 +74,12 @@ def boot_rom_image() -> bytes:
     return (Path(spec.submodule_search_locations[0]) / "core" / "bootrom_dmg.bin").read_bytes()
 
 
-def _import_pyboy() -> Any:
+def import_pyboy() -> Any:
+    """PyBoy's module.
+
+    Raises:
+        ReferenceMissingError: PyBoy is not installed.
+    """
     reference_version()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # SDL2's notice about its own binaries
@@ -97,7 +102,7 @@ class PyBoyMachine:
     def __init__(
         self, rom: bytes, *, sound: bool = False, boot: bool = True, live_views: bool = True
     ) -> None:
-        self._module = _import_pyboy()
+        self._module = import_pyboy()
         self._rom = rom
         self._sound = sound
         self._boot = boot

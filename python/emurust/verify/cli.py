@@ -33,7 +33,10 @@ levels:
   1    single instructions from random states, and the memory map (generated programs)
   2    interrupts, timers, DMA, LCD and sound against each other (generated programs)
   3    the given cartridge, played with random buttons (the default)
-  all  all of them
+  all  these three
+  4    a policy: ROM is a checkpoint of 'emurust train', or a training's folder; the policy plays
+       whole episodes, greedily and by sampling, on EmuRust and on the reference environment in
+       Python on PyBoy, which must agree after each step
 
 exit status: 0 equal, 1 a difference or an error, 2 wrong usage
 """
@@ -50,7 +53,9 @@ def _parser() -> argparse.ArgumentParser:
     add("rom", nargs="?", help="the cartridge; the shipped one by default")
     add("--frames", type=int, default=3600, help="frames at level 3 (%(default)s, one minute)")
     add("--seed", type=int, default=0, help="of buttons and generated programs (%(default)s)")
-    add("--level", choices=("1", "2", "3", "all"), default="3", help="see below (%(default)s)")
+    add("--level", choices=("1", "2", "3", "4", "all"), default="3", help="see below (%(default)s)")
+    add("--episodes", type=int, default=2, help="at level 4, of each kind (%(default)s)")
+    add("--steps", type=int, help="of an episode at level 4, instead of the training's")
     add("--programs", type=int, default=20, help="generated programs per kind (%(default)s)")
     add("--sound", action="store_true", help="emulate sound on both sides")
     add(
@@ -86,11 +91,14 @@ def main(argv: Sequence[str]) -> int:
         EmuRustError: the cartridge or an option is wrong.
     """
     options = _parser().parse_args(argv)
-    for name, least in (("frames", 1), ("programs", 1), ("jobs", 1), ("seed", 0)):
+    least_values = {"frames": 1, "programs": 1, "jobs": 1, "seed": 0, "episodes": 1, "steps": 1}
+    for name, least in least_values.items():
         value = getattr(options, name)
-        if value < least:
+        if value is not None and value < least:
             raise ArgumentError(f"--{name} must be {least} or more, not {value}")
     _check_reference()
+    if options.level == "4":
+        return 0 if _run_policy(options) else 1
     base = Job("", b"", 0, sound=options.sound, boot=options.boot, render=options.render)
     equal = True
     for level in (1, 2):
@@ -176,6 +184,48 @@ def _run_cartridge(options: argparse.Namespace) -> bool:
         f"fields each, sound {'on' if job.sound else 'off'}, {outcome.seconds:.1f} s"
     )
     return verdict.equal
+
+
+def _run_policy(options: argparse.Namespace) -> bool:
+    if options.rom is None:
+        raise ArgumentError("level 4 needs a checkpoint of 'emurust train', or a training's folder")
+    from emurust.train.libraries import import_torch
+
+    import_torch("level 4")
+    from emurust.train.checkpoint import latest_checkpoint, read_checkpoint
+    from emurust.verify.transfer import transfer
+
+    path = latest_checkpoint(Path(options.rom))
+    checkpoint = read_checkpoint(path)
+    longest = options.steps or checkpoint.config["env"]["max_steps"]
+    equal = True
+    for greedy in (True, False):
+        started = time.perf_counter()
+        # Greedily, nothing but the start is drawn: more episodes would be the same one.
+        episodes = 1 if greedy else options.episodes
+        with Progress(longest * episodes, "steps") as progress:
+            found = transfer(
+                checkpoint,
+                greedy=greedy,
+                episodes=episodes,
+                seed=options.seed,
+                max_steps=options.steps,
+                path=path,
+                progress=progress.update,
+            )
+        comparison = found.comparison
+        equal &= comparison.equal
+        if comparison.difference is not None:
+            print(f"{_LEFT} and {found.side} part, {found.mode}: {comparison.difference}")
+            print(f"actions of that episode: {list(comparison.actions)}")
+        returns = ", ".join(f"{one:.6g}" for one in comparison.returns)
+        print(
+            f"level 4, {found.mode}: {'EQUAL' if comparison.equal else 'DIFFERENT'}: {path}, "
+            f"{comparison.steps:,} equal steps in {comparison.episodes} whole episodes"
+            f"{f' (returns {returns})' if returns else ''}, {_LEFT} against "
+            f"{' and '.join(found.sides)}, {time.perf_counter() - started:.1f} s"
+        )
+    return equal
 
 
 def _report(verdict: Verdict, options: argparse.Namespace) -> None:
