@@ -126,7 +126,7 @@ def film_episode(
             writer = RecordingWriter(recording, env.gameboy.rom, env.recipe)
             end = "terminated" if ended else "truncated" if cut else "stopped"
             actions = episode.actions.astype(np.int64)
-            ram = ram_checksum(env.gameboy)
+            ram = ram_checksum(env.gameboy.memory)
             writer.add(RecordedEpisode(episode.seed, start, actions, end, total, ram))
             writer.close()
     finally:
