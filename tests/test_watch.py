@@ -184,7 +184,7 @@ def test_policies_in_programs(policies: str) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("best", "there is no policy 'best'; expected random or module:function"),
+        ("best", "there is no policy 'best'; expected random, a checkpoint"),
         ("no_such_module:make", "cannot be imported: No module named"),
         ("json:no_such", "json has no function no_such"),
         ("POLICIES:odd", "odd.env_options must be a dict, not int"),
@@ -200,6 +200,8 @@ def test_wrong_policies(policies: str, name: str, message: str) -> None:
     [
         (["POLICIES:nothing"], "expected an object with the methods begin and act"),
         (["POLICIES:wrong", "-o", "x.png"], "the policy chose 99; an action is 0 to 6"),
+        (["--greedy"], "only checkpoints can be greedy, not the policy 'random'"),
+        (["RECORDING", "--greedy"], "leave out --greedy"),
         (["--steps", "0"], "--steps must be 1 or more"),
         (["--every", "0"], "--every must be 1 or more"),
         (["--scale", "99"], "--scale must be 1 to 20"),

@@ -89,22 +89,38 @@ class PolicySource:
     env_options: Mapping[str, Any] = field(default_factory=dict)
 
 
-def policy_source(name: str, *, seed: int | None = None) -> PolicySource:
+def policy_source(name: str, *, seed: int | None = None, greedy: bool = False) -> PolicySource:
     """The policy that a command line names.
 
     Args:
-        name: ``"random"``, or ``"module:function"``, a function that makes a policy for an
-            environment, in a module that can be imported (also from the current directory).
-        seed: for ``"random"``.
+        name: ``"random"``; a checkpoint (``.pt``) or the folder of a training; or
+            ``"module:function"``, a function that makes a policy for an environment, in a module
+            that can be imported (also from the current directory).
+        seed: of what ``"random"`` and checkpoints draw.
+        greedy: have a checkpoint take the likeliest action.
 
     Raises:
-        ArgumentError: there is no such policy.
+        ArgumentError: there is no such policy, or it cannot be greedy.
+        CheckpointError: the checkpoint is damaged.
+        DependencyError: a checkpoint without PyTorch and PufferLib.
     """
+    if name != "random" and (name.endswith(".pt") or Path(name).is_dir()):
+        from emurust.train.libraries import import_torch
+
+        import_torch("a checkpoint")
+        from emurust.train.watch import checkpoint_source
+
+        return checkpoint_source(Path(name), seed=seed, greedy=greedy)
+    if greedy:
+        raise ArgumentError(f"only checkpoints can be greedy, not the policy {name!r}")
     if name == "random":
         return PolicySource(name, lambda env: RandomPolicy(env, seed))
     module_name, colon, function_name = name.partition(":")
     if not (colon and module_name and function_name):
-        raise ArgumentError(f"there is no policy {name!r}; expected random or module:function")
+        raise ArgumentError(
+            f"there is no policy {name!r}; expected random, a checkpoint or a training's folder, "
+            "or module:function"
+        )
     try:
         module = _import(module_name)
     except ImportError as error:

@@ -215,6 +215,37 @@ def test_evaluate(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "length            9.00" in out
 
 
+@pytest.mark.parametrize("observation", ["packed", "ram", "screen"])
+def test_watch(
+    small: Small, tmp_path: Path, observation: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Plays as `evaluate` does."""
+    config = small("run", f"--env.observation={observation}", "--train.total_timesteps=128")
+    checkpoint = train(config).checkpoint
+    folder = checkpoint.parents[1]
+    found = evaluate(read_checkpoint(folder), episodes=1, greedy=True)
+    total = found.episodes[0].info["episode_return"]
+    picture = str(tmp_path / "last.png")
+    capsys.readouterr()
+    for what in (folder, checkpoint):
+        assert main(["watch", str(what), "--greedy", "--steps", "24", "-o", picture]) == 0
+        assert capsys.readouterr().out.startswith(f"24 steps, total reward {total:.6g}\n")
+    assert main(["watch", str(folder), "--seed", "3", "--steps", "24", "-o", picture]) == 0
+    status = main(["watch", str(folder), "--option", "frame_stack=2", "-o", picture])
+    if observation == "ram":
+        assert status == 0
+    else:
+        assert "trained with other observations" in capsys.readouterr().err
+
+
+def test_watching_a_damaged_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "bad.pt").write_bytes(b"hello")
+    assert main(["watch", str(tmp_path / "bad.pt")]) == 1
+    assert "bad.pt" in capsys.readouterr().err
+    assert main(["watch", str(tmp_path)]) == 1
+    assert "there is no checkpoint in" in capsys.readouterr().err
+
+
 def test_evaluation_depends_on_the_seed_alone(trained: Path) -> None:
     checkpoint = read_checkpoint(trained)
 

@@ -28,11 +28,11 @@ def main(argv: Sequence[str]) -> int:
     """Shows a policy or a recording playing."""
     options = _arguments(argv)
     recording = None
-    if Path(options.what).is_file():
+    if Path(options.what).is_file() and not options.what.endswith(".pt"):
         recording = read_recording(options.what)
         env, policy, reset = _recorded(recording, options)
     else:
-        source = policy_source(options.what, seed=options.seed)
+        source = policy_source(options.what, seed=options.seed, greedy=options.greedy)
         env, policy = _live(source, options)
         reset = {"seed": options.seed}
     steps = options.steps
@@ -75,7 +75,8 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         "what",
         nargs="?",
         default="random",
-        help="random (default), module:function, or the file of a recording",
+        help="random (default), a recording, a checkpoint or the folder of a training, or "
+        "module:function",
     )
     parser.add_argument("--rom", help="the ROM; by default EMURUST_ROM's or the shipped cartridge")
     parser.add_argument("--task", help="task name or file (pokemon)")
@@ -87,7 +88,10 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
         metavar="NAME=VALUE",
         help="an option of the task, such as frame_skip=12 or observation=packed",
     )
-    parser.add_argument("--seed", type=int, help="of the environment and of random")
+    parser.add_argument("--seed", type=int, help="of the environment and of what is drawn")
+    parser.add_argument(
+        "--greedy", action="store_true", help="have a checkpoint take the likeliest action"
+    )
     parser.add_argument("--episode", type=int, default=0, help="of a recording (%(default)s)")
     parser.add_argument(
         "--steps",
@@ -122,9 +126,12 @@ def _arguments(argv: Sequence[str]) -> argparse.Namespace:
 def _recorded(
     recording: Recording, options: argparse.Namespace
 ) -> tuple[PokemonEnv, Policy, dict[str, Any]]:
-    names = ("task", "start_state", "option", "seed")
+    names = ("task", "start_state", "option", "seed", "greedy")
+    values = {name: getattr(options, name) for name in names}
     given = [
-        f"--{name.replace('_', '-')}" for name in names if getattr(options, name) not in (None, [])
+        f"--{name.replace('_', '-')}"
+        for name, value in values.items()
+        if not (value is None or value is False or value == [])
     ]
     if given:
         raise ArgumentError(
@@ -144,7 +151,8 @@ def _live(source: PolicySource, options: argparse.Namespace) -> tuple[PokemonEnv
     if options.start_state is not None:
         arguments["start_state"] = options.start_state
     arguments["render"] = True
-    env = PokemonEnv(options.rom, **arguments)
+    own_rom = arguments.pop("rom", None)
+    env = PokemonEnv(own_rom if options.rom is None else options.rom, **arguments)
     return env, make_policy(source, env)
 
 

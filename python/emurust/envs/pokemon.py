@@ -15,7 +15,7 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from emurust._emurust import Episode
+from emurust._emurust import Episode, Task
 from emurust.errors import ArgumentError, ClosedError
 from emurust.gameboy import FRAMES_PER_SECOND, GameBoy
 from emurust.pool import TaskSource, checked_seed, episode_seed, start_index
@@ -141,6 +141,11 @@ class PokemonEnv(gymnasium.Env[Observation, np.int64]):
     def gameboy(self) -> GameBoy:
         """The machine, to look at; changing it changes the episode."""
         return self._gameboy
+
+    @property
+    def task(self) -> Task:
+        """The task."""
+        return self._task
 
     @property
     def recipe(self) -> TaskRecipe:
