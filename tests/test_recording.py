@@ -117,10 +117,12 @@ def test_an_episode_of_a_pool(tmp_path: Path) -> None:
             actions.append(rng.integers(0, 7, 3))
             rewards.append(pool.step(actions[-1])[1].copy())
         ram = ram_checksum(pool.ram(2))
+        seed = pool.episode_seeds[2]
+    assert seed == episode_seed(9, 2, 0)
     writer = RecordingWriter(tmp_path / "best.recording", rom, task)
     writer.add(
         RecordedEpisode(
-            seed=episode_seed(9, 2, 0),
+            seed=seed,
             start_state=start,
             actions=np.array(actions)[:, 2],
             end="stopped",
