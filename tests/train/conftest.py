@@ -18,6 +18,7 @@ _SMALL = [
     "--train.minibatch_size=32",
     "--train.total_timesteps=512",
     "--train.checkpoint_interval=1000",
+    "--policy.recurrent=true",
     "--policy.hidden_size=16",
     "--policy.cell_size=4",
     "--policy.other_size=8",

@@ -39,7 +39,7 @@ DEFAULTS = Path(__file__).with_name("pokemon.toml")
 _FREE_TABLES = ("env.reward_weights",)
 _SEVERAL = ("env.start_state",)
 _CHOICES = {
-    "env.backend": ("threads", "processes"),
+    "env.backend": ("threads", "processes", "pyboy"),
     "env.groups": (1, 2),
     "env.observation": ("packed", "all", "screen", "ram"),
     "report.dashboard": ("auto", "on", "off"),
@@ -150,6 +150,11 @@ def _merge(config: Config, section: str, table: dict[str, Any], where: str) -> N
     for key, value in table.items():
         name = f"{section}.{key}"
         _check_exists(config, name, where)
+        if name == "env.task" and value != default_config()["env"]["task"]:
+            # Another task has other terms; the defaults are not for it.
+            for term, weight in default_config()["env"]["reward_weights"].items():
+                if config["env"]["reward_weights"].get(term) == weight:
+                    del config["env"]["reward_weights"][term]
         if name in _FREE_TABLES:
             if not isinstance(value, dict):
                 raise ConfigError(f"{where}: {name} must be a table of numbers, not {value!r}")

@@ -149,6 +149,7 @@ class Machines:
             raise
         self.driver_env = self.groups[0]
         self.task = self.driver_env.task
+        self.info_names = self.driver_env.pool.info_names
         self.single_observation_space = self.driver_env.single_observation_space
         self.single_action_space = self.driver_env.single_action_space
         self.action_space = pufferlib.spaces.joint_space(

@@ -23,6 +23,7 @@ from emurust.train.trainer import Trainer
 
 if TYPE_CHECKING:
     from emurust.train.pictures import RunPictures
+    from emurust.train.pyboy import PyBoyMachines
 
 __all__ = ["Outcome", "resume_config", "summary", "train"]
 
@@ -60,6 +61,8 @@ def resume_config(path: Path, arguments: list[str]) -> tuple[Config, Checkpoint,
     """
     checkpoint_path = latest_checkpoint(path)
     checkpoint = read_checkpoint(checkpoint_path)
+    if checkpoint.config["env"]["backend"] == "pyboy":
+        raise ConfigError("a training on PyBoy cannot be resumed: its machines are not kept")
     config = override(checkpoint.config, arguments)
     for section, table in config.items():
         for key, value in table.items():
@@ -102,7 +105,7 @@ def train(config: Config, checkpoint: Checkpoint | None = None) -> Outcome:
     random.seed(run["seed"])
     np.random.seed(run["seed"] % 2**32)
     torch.manual_seed(run["seed"])
-    machines = Machines(config)
+    machines = _machines(config)
     try:
         policy = make_policy(config, machines.driver_env)
         if checkpoint is not None:
@@ -129,9 +132,11 @@ def train(config: Config, checkpoint: Checkpoint | None = None) -> Outcome:
     try:
         if checkpoint is not None:
             trainer.resume(checkpoint.resume, checkpoint.update, checkpoint.steps)
-        table = EpisodeTable(folder / "episodes.csv", machines.driver_env.pool.info_names, steps)
+        table = EpisodeTable(folder / "episodes.csv", machines.info_names, steps)
         pictures = None
-        if report["picture_interval"] or report["video_interval"]:
+        if isinstance(machines, Machines) and (
+            report["picture_interval"] or report["video_interval"]
+        ):
             from emurust.train.pictures import RunPictures
 
             pictures = RunPictures(config, folder, machines)
@@ -149,7 +154,7 @@ def train(config: Config, checkpoint: Checkpoint | None = None) -> Outcome:
 def _loop(
     config: Config,
     trainer: Trainer,
-    machines: Machines,
+    machines: Machines | PyBoyMachines,
     table: EpisodeTable,
     pictures: RunPictures | None,
 ) -> Outcome:
@@ -170,6 +175,22 @@ def _loop(
         if pictures is not None and interrupts.received is None:
             pictures.finish()
     return Outcome(path, not trainer.steps_left, interrupts.received)
+
+
+def _machines(config: Config) -> Machines | PyBoyMachines:
+    env = config["env"]
+    if env["backend"] != "pyboy":
+        return Machines(config)
+    from emurust.train.pyboy import PyBoyMachines
+
+    cores = os.cpu_count() or 1
+    workers = env["workers"] or cores
+    if workers > cores or env["num_agents"] % workers:
+        raise ConfigError(
+            f"on PyBoy, env.num_agents ({env['num_agents']}) must be a multiple of the number of "
+            f"workers ({workers}; env.workers), which is at most the number of cores ({cores})"
+        )
+    return PyBoyMachines(config, workers)
 
 
 def _prepared_folder(folder: Path, *, new: bool) -> Path:

@@ -13,7 +13,6 @@ import torch
 from emurust.train.checkpoint import Checkpoint, checkpoint_path, remove_old, write_checkpoint
 from emurust.train.config import Config
 from emurust.train.libraries import import_trainer
-from emurust.train.machines import Machines
 
 __all__ = ["Trainer"]
 
@@ -32,7 +31,7 @@ class Trainer(_PuffeRL):
 
     Args:
         config: the options of the training.
-        machines: what to train on.
+        machines: what to train on: `Machines`, or something like it.
         policy: what to train, on `device`.
         device: where.
         folder: where checkpoints go.
@@ -44,7 +43,7 @@ class Trainer(_PuffeRL):
     def __init__(
         self,
         config: Config,
-        machines: Machines,
+        machines: Any,
         policy: Any,
         device: torch.device,
         folder: Path,

@@ -16,18 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from emurust.pool import Pool
-from emurust.start_states import start_points
-from emurust.tasks import recipe as make_recipe
 from emurust.tasks import views
-from emurust.train.build import open_pool, pool_options
+from emurust.train.build import open_pool
 from emurust.train.checkpoint import Checkpoint
+from emurust.train.config import Config
 from emurust.train.play import Player
+from emurust.train.reference import reference_setup
 from emurust.verify.environments import Comparison, Difference, Step, compare_steps
-from emurust.verify.reference_environment import (
-    ReferenceEnvironment,
-    ram_hash,
-    start_on_pyboy,
-)
+from emurust.verify.reference_environment import ReferenceEnvironment, ram_hash
 
 __all__ = ["Transfer", "sides", "transfer"]
 
@@ -129,7 +125,7 @@ def transfer(
             for name, options in against.items()
         ]
         first = pools[0].pool
-        references = _references(config, first, episodes, stack)
+        references = _references(config, episodes, stack)
         player = Player(checkpoint, first, episodes, greedy=greedy, seed=seed, path=path)
         for side in pools:
             side.reset(seed)
@@ -183,18 +179,11 @@ def _parted(
     return Transfer(mode, list(against), Comparison(steps, 0, difference, actions), side)
 
 
-def _references(
-    config: Any, pool: Pool, count: int, stack: ExitStack
-) -> list[ReferenceEnvironment]:
-    options = pool_options(config)
-    start = options.pop("start_state", None)
-    del options["rom"]
-    recipe = make_recipe(options.pop("task"), rom=pool.rom, **options)
-    points = start_points(start, pool.rom, pool.task, recipe)
-    starts = [start_on_pyboy(pool.rom, point) for point in points]
+def _references(config: Config, count: int, stack: ExitStack) -> list[ReferenceEnvironment]:
+    rom, recipe, starts = reference_setup(config)
     made = []
     for _ in range(count):
-        environment = ReferenceEnvironment(pool.rom, recipe, starts)
+        environment = ReferenceEnvironment(rom, recipe, starts)
         stack.callback(environment.close)
         made.append(environment)
     return made
