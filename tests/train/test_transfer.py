@@ -81,7 +81,7 @@ def test_a_difference_is_named(small: Small, monkeypatch: pytest.MonkeyPatch) ->
     assert found.comparison.difference is not None
     assert found.comparison.difference.what == "reward"
     assert len(found.comparison.actions) == found.comparison.difference.step
-    assert found.side == "EmuRust in threads"
+    assert found.side.startswith("EmuRust in threads")
 
 
 def test_level_4_needs_a_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

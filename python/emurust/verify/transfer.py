@@ -6,6 +6,7 @@ rewards, ends and RAM must be equal after each step, for whole episodes.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -50,9 +51,16 @@ class Transfer:
 def sides(count: int) -> dict[str, dict[str, Any]]:
     """The ways in which EmuRust plays: arguments of a `Pool` of `count` machines by name."""
     workers = min(2, count)
-    return {
+    backends: dict[str, dict[str, Any]] = {
         "EmuRust in threads": {"backend": "threads", "num_threads": workers},
         "EmuRust in processes": {"backend": "processes", "num_workers": workers},
+    }
+    if "engine" not in inspect.signature(Pool.__init__).parameters:
+        return backends
+    return {
+        f"{name} ({engine})": {**options, "engine": engine}
+        for name, options in backends.items()
+        for engine in ("interpreter", "auto")
     }
 
 
