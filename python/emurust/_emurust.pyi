@@ -95,6 +95,29 @@ class Machine:
     ) -> list[tuple[int, int, int, int, int, int, int, int, int, int, int]]:
         """Runs one frame as `tick(1, render)` does and returns the CPU before every
         instruction: (cycles, PC, ROM bank at 4000, A, F, B, C, D, E, HL, SP). Slow."""
+    def run_to_stop(self, begin: bool, render: bool, sample_sound: bool) -> tuple[int, int] | None:
+        """Runs up to the next stop, whose (bank, address) is returned, or to the end of the frame."""
+    def set_stop(self, bank: int, address: int) -> None:
+        """Puts a stop at an address of a bank (-1: the boot ROM)."""
+    def clear_stop(self, bank: int, address: int) -> None:
+        """Takes a stop away."""
+    def handle_input(self) -> None:
+        """Handles queued input without running a frame."""
+    def idle_frame(self) -> None:
+        """Counts a frame that is not run; its queued input takes effect."""
+    def set_div(self, value: int) -> None:
+        """Sets DIV."""
+    def lock_clock(self, locked: bool) -> bool:
+        """Stops the cartridge's clock or lets it run; false if it has none."""
+    @property
+    def rumbling(self) -> bool:
+        """The cartridge's rumble motor is on."""
+    def set_window_row(self, row: int) -> None:
+        """Sets the row counter of the window."""
+    def line_parameters(self) -> bytes:
+        """SCX, SCY, WX, WY and bit 4 of LCDC for each of the 144 lines, as drawn."""
+    def sound_samples(self) -> bytes:
+        """Sound of the last sampled frame: signed bytes, left and right in turn, 48 kHz."""
     def queue_button(self, number: int, pressed: bool, delay: int = 0) -> None:
         """Queues a press or release for the next frame, or for `delay` frames later."""
     @property

@@ -16,6 +16,7 @@ use crate::savestate::{
     checksum, Reader, StateError, Writer, CHECKSUM_LEN, HEADER_LEN, MAGIC, VERSION,
 };
 use crate::scheduler::Observer;
+use crate::stops::{StopError, StopPlace, Stops};
 
 /// Flag in a state's header: the machine has sound.
 const FLAG_SOUND: u32 = 1;
@@ -102,6 +103,7 @@ pub struct GameBoy {
     machine: Box<Machine>,
     input: InputQueue,
     frame_count: u64,
+    stops: Stops,
 }
 
 impl GameBoy {
@@ -123,6 +125,7 @@ impl GameBoy {
             machine,
             input: InputQueue::default(),
             frame_count: 0,
+            stops: Stops::default(),
         })
     }
 
@@ -150,13 +153,24 @@ impl GameBoy {
     /// Runs one frame as PyBoy delimits it: to the end of line 153, or to the LCD
     /// being switched, or 70,224 cycles while it is off. Queued input is not looked at.
     pub fn run_frame(&mut self, render: bool, sample_sound: bool) {
+        if self.has_stops() {
+            self.machine.begin_frame(render, sample_sound);
+            while self.stops.run(&mut self.machine, &mut self.rom).is_some() {}
+            return;
+        }
         self.machine
             .run_frame(self.rom.code(), render, sample_sound, &mut ());
     }
 
     /// As [`GameBoy::run_frame`], handing the state before each instruction to
     /// `watch`. Slow: for finding differences.
+    ///
+    /// A machine with stops is not traced.
     pub fn trace_frame(&mut self, render: bool, watch: impl FnMut(Moment)) {
+        if self.has_stops() {
+            self.run_frame(render, false);
+            return;
+        }
         let mut tracer = Tracer(watch);
         self.machine
             .run_frame(self.rom.code(), render, false, &mut tracer);
@@ -173,6 +187,49 @@ impl GameBoy {
         for left in (0..count).rev() {
             self.with_input(|gb| gb.run_frame(render && left == 0, sample_sound && left == 0));
         }
+    }
+
+    /// Begins a frame that [`GameBoy::run_to_stop`] runs: queued input takes effect.
+    pub fn begin_frame(&mut self, render: bool, sample_sound: bool) {
+        let machine = &mut self.machine;
+        self.input.apply_all(|event| apply_event(machine, event));
+        self.machine.begin_frame(render, sample_sound);
+    }
+
+    /// Goes on with a frame that was begun, up to the next stop, whose place is
+    /// returned, or to its end, after which it is counted.
+    ///
+    /// At a stop the instruction has not been run; it is when this is called again.
+    pub fn run_to_stop(&mut self) -> Option<StopPlace> {
+        let place = self.stops.run(&mut self.machine, &mut self.rom);
+        if place.is_none() {
+            self.frame_count += 1;
+            self.input.release_due(self.frame_count);
+        }
+        place
+    }
+
+    /// Puts a stop before the instruction at a place. As with PyBoy's hooks, the
+    /// place holds [`crate::STOP_OPCODE`] then. Only [`GameBoy::run_to_stop`] heeds stops.
+    ///
+    /// # Errors
+    /// [`StopError`] if there is one already or code cannot be run there.
+    pub fn set_stop(&mut self, place: StopPlace) -> Result<(), StopError> {
+        self.stops.set(&mut self.machine, &mut self.rom, place)
+    }
+
+    /// Takes a stop away.
+    ///
+    /// # Errors
+    /// [`StopError::NotThere`] if there is none, or if the machine stands at it.
+    pub fn clear_stop(&mut self, place: StopPlace) -> Result<(), StopError> {
+        self.stops.clear(&mut self.machine, &mut self.rom, place)
+    }
+
+    /// Whether there is any stop.
+    #[must_use]
+    pub fn has_stops(&self) -> bool {
+        !self.stops.is_empty()
     }
 
     /// Runs a frame between the input that is queued for it and the count of it.
@@ -355,6 +412,43 @@ impl GameBoy {
     #[must_use]
     pub fn rom_bank(&self) -> u16 {
         self.machine.cartridge.rom_bank
+    }
+
+    /// Sets DIV, leaving the bits below it; nothing else notices.
+    pub fn set_div(&mut self, value: u8) {
+        let low = self.machine.timer.counter & 0xFF;
+        self.machine.timer.counter = u16::from(value) << 8 | low;
+    }
+
+    /// Stops the cartridge's clock, or lets it run again; false if it has none.
+    pub fn lock_clock(&mut self, locked: bool) -> bool {
+        self.machine.cartridge.lock_clock(locked)
+    }
+
+    /// The cartridge's rumble motor is on.
+    #[must_use]
+    pub fn is_rumbling(&self) -> bool {
+        self.machine.cartridge.rumble
+    }
+
+    /// The row of the window that was drawn last, -1 before the first of a frame.
+    ///
+    /// A PyBoy that has never drawn a picture has 0, and shows the window one row
+    /// off in its first one.
+    pub fn set_window_row(&mut self, row: i8) {
+        self.machine.ppu.set_window_row(row.into());
+    }
+
+    /// Counts a frame that is not run; its queued input takes effect.
+    pub fn idle_frame(&mut self) {
+        self.with_input(|_| {});
+    }
+
+    /// Handles queued input between frames that are not run.
+    pub fn handle_input(&mut self) {
+        let machine = &mut self.machine;
+        self.input.apply_all(|event| apply_event(machine, event));
+        self.input.release_due(self.frame_count);
     }
 
     /// The last picture: 144 rows of 160 shades, 0 (lightest) to 3 after the

@@ -20,6 +20,7 @@ mod rom;
 mod savestate;
 mod scheduler;
 mod serial;
+mod stops;
 #[cfg(test)]
 mod tests;
 mod timer;
@@ -33,3 +34,4 @@ pub use ppu::{SCREEN_HEIGHT, SCREEN_WIDTH, UNDRAWN_SHADE};
 pub use pyboy_state::Unsaved;
 pub use rom::{Header, Mapper, Rom, RomError, RAM_BANK_SIZE, ROM_BANK_SIZE};
 pub use savestate::StateError;
+pub use stops::{StopError, StopPlace, STOP_OPCODE};

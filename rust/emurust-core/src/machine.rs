@@ -65,6 +65,10 @@ pub(crate) struct Machine {
     /// Memory was written from outside since the last slice: what PyBoy's parts
     /// published may be stale, so one of its slices must be run as it is.
     pub(crate) touched: bool,
+    /// There are stops (`stops.rs`): code must be interpreted, all of it.
+    pub(crate) stops_armed: bool,
+    /// The opcode of a stop was fetched.
+    pub(crate) stopped: bool,
     /// Run every slice of PyBoy's: the twin by which the fast path is tested.
     pub(crate) always_exact: bool,
     pub(crate) boot_rom: Option<Box<[u8; boot::BOOT_ROM_LEN]>>,
@@ -137,6 +141,8 @@ impl Machine {
             unmapped_io: [0; 16],
             boot_rom_mapped: false,
             touched: true,
+            stops_armed: false,
+            stopped: false,
             always_exact: false,
             boot_rom: None,
         })
@@ -267,6 +273,8 @@ impl Machine {
             unmapped_io,
             boot_rom_mapped,
             touched,
+            stops_armed: _,
+            stopped: _,
             always_exact: _,
             boot_rom: _,
         } = self;

@@ -217,6 +217,11 @@ impl Rom {
         }
     }
 
+    /// Overwrites one byte for as long as waiting loops are not looked for.
+    pub(crate) fn set_opcode(&mut self, offset: usize, value: u8) {
+        self.bytes[offset] = value;
+    }
+
     /// A 64-bit hash of the image, by which a saved state recognises its cartridge.
     #[must_use]
     pub fn fingerprint(&self) -> u64 {

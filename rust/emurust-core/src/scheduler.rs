@@ -50,19 +50,42 @@ impl Machine {
         sample: bool,
         observer: &mut O,
     ) {
+        self.begin_frame(render, sample);
+        while !self.ppu.frame_done {
+            self.run_slice(rom, observer);
+        }
+        // Accesses from outside happen between slices.
+        self.slice_is_exact = true;
+    }
+
+    pub(crate) fn begin_frame(&mut self, render: bool, sample: bool) {
         self.ppu.frame_done = false;
         self.ppu.rendering = render;
         self.apu.sampling = sample;
         self.apu.clear_samples();
-        while !self.ppu.frame_done {
-            if self.needs_exact_slice() {
-                self.run_exact_slice(rom, observer);
-            } else {
-                self.run_long_slice(rom, observer);
-            }
+    }
+
+    #[inline(always)]
+    pub(crate) fn run_slice<O: Observer>(&mut self, rom: Code<'_>, observer: &mut O) {
+        if self.needs_exact_slice() {
+            self.run_exact_slice(rom, observer);
+        } else {
+            self.run_long_slice(rom, observer);
         }
-        // Accesses from outside happen between slices.
+    }
+
+    /// A slice of the least length: one instruction, or an interrupt's dispatch.
+    pub(crate) fn run_step(&mut self, rom: Code<'_>) {
+        self.touched = false;
         self.slice_is_exact = true;
+        self.slice_target = self.cycles + MIN_SLICE;
+        self.take_interrupt(rom);
+        if self.cpu.halted || self.cpu.locked {
+            self.cycles = self.slice_target;
+        } else {
+            self.run_instructions(rom, &mut ());
+        }
+        self.finish_exact_slice(rom);
     }
 
     fn needs_exact_slice(&self) -> bool {
@@ -283,7 +306,8 @@ impl Machine {
         // What a running DMA copies does not change while the program waits, so
         // it can be copied later; except that VRAM is not always readable.
         let dma_can_wait = !self.dma.active || !matches!(self.dma.source, 0x80..=0x9F);
-        if same_bank && dma_can_wait && !self.always_exact && self.cpu.ei_delay == 0 {
+        let skips = !self.always_exact && !self.stops_armed;
+        if same_bank && dma_can_wait && skips && self.cpu.ei_delay == 0 {
             self.wait = Some((wait, jump));
             self.slice_end = 0;
         }

@@ -3,7 +3,7 @@
 //! The exception classes are defined in `python/emurust/errors.py`, where they
 //! can derive from `EmuRustError` and a built-in exception at once.
 
-use emurust_core::{BootRomError, CoreError, RomError, StateError};
+use emurust_core::{BootRomError, CoreError, RomError, StateError, StopError};
 use pyo3::PyErr;
 
 /// The classes of `emurust.errors`, imported when first raised.
@@ -48,6 +48,12 @@ impl ToPyErr for BootRomError {
 impl ToPyErr for CoreError {
     fn to_py_err(&self) -> PyErr {
         python::ArgumentError::new_err(self.to_string())
+    }
+}
+
+impl ToPyErr for StopError {
+    fn to_py_err(&self) -> PyErr {
+        python::AddressError::new_err(self.to_string())
     }
 }
 

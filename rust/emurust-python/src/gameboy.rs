@@ -244,6 +244,105 @@ impl Machine {
         })
     }
 
+    /// Runs up to the next stop, whose (bank, address) is returned, or to the end of
+    /// the frame. With `begin` a new frame is begun first. At a stop its instruction
+    /// has not been run.
+    fn run_to_stop(
+        &self,
+        py: Python<'_>,
+        begin: bool,
+        render: bool,
+        sample_sound: bool,
+    ) -> PyResult<Option<(i32, u16)>> {
+        gate::released(py, &self.power, |power| {
+            let running = power.running()?;
+            if begin {
+                running.gameboy.begin_frame(render, sample_sound);
+            }
+            let place = running.gameboy.run_to_stop();
+            running.refresh_views();
+            Ok(place)
+        })
+    }
+
+    /// Puts a stop at an address of a bank (-1: the boot ROM).
+    fn set_stop(&self, py: Python<'_>, bank: i32, address: u16) -> PyResult<()> {
+        self.brief(py, |running| {
+            let set = running.gameboy.set_stop((bank, address));
+            running.refresh_memory_views();
+            set.map_err(|error| error.to_py_err())
+        })
+    }
+
+    /// Takes a stop away.
+    fn clear_stop(&self, py: Python<'_>, bank: i32, address: u16) -> PyResult<()> {
+        self.brief(py, |running| {
+            let cleared = running.gameboy.clear_stop((bank, address));
+            running.refresh_memory_views();
+            cleared.map_err(|error| error.to_py_err())
+        })
+    }
+
+    /// Handles queued input without running a frame.
+    fn handle_input(&self, py: Python<'_>) -> PyResult<()> {
+        self.brief(py, |running| {
+            running.gameboy.handle_input();
+            Ok(())
+        })
+    }
+
+    /// Counts a frame that is not run; its queued input takes effect.
+    fn idle_frame(&self, py: Python<'_>) -> PyResult<()> {
+        self.brief(py, |running| {
+            running.gameboy.idle_frame();
+            Ok(())
+        })
+    }
+
+    /// Sets DIV.
+    fn set_div(&self, py: Python<'_>, value: u8) -> PyResult<()> {
+        self.brief(py, |running| {
+            running.gameboy.set_div(value);
+            Ok(())
+        })
+    }
+
+    /// Stops the cartridge's clock or lets it run; false if it has none.
+    fn lock_clock(&self, py: Python<'_>, locked: bool) -> PyResult<bool> {
+        self.brief(py, |running| Ok(running.gameboy.lock_clock(locked)))
+    }
+
+    /// The cartridge's rumble motor is on.
+    #[getter]
+    fn rumbling(&self, py: Python<'_>) -> PyResult<bool> {
+        self.brief(py, |running| Ok(running.gameboy.is_rumbling()))
+    }
+
+    /// Sets the row counter of the window; see the core.
+    fn set_window_row(&self, py: Python<'_>, row: i8) -> PyResult<()> {
+        self.brief(py, |running| {
+            running.gameboy.set_window_row(row);
+            Ok(())
+        })
+    }
+
+    /// SCX, SCY, WX, WY and bit 4 of LCDC for each of the 144 lines, as drawn.
+    fn line_parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.brief(py, |running| {
+            let lines = running.gameboy.line_parameters();
+            Ok(PyBytes::new(py, lines.as_flattened()))
+        })
+    }
+
+    /// Sound of the last sampled frame: signed bytes, left and right in turn, 48 kHz.
+    fn sound_samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        self.brief(py, |running| {
+            let samples = running.gameboy.sound_samples();
+            let bytes: Vec<u8> = samples.iter().map(|sample| sample.cast_unsigned()).collect();
+            Ok(PyBytes::new(py, &bytes))
+        })
+    }
+
     /// Queues a press (or release) of button `number` (0 to 7: up down right left
     /// a b select start) for the next frame, or for `delay` frames later.
     #[pyo3(signature = (number, pressed, delay=0))]

@@ -238,6 +238,10 @@ impl Banked {
                 Self::BootRom(_) => return Err(ArgumentError::new_err(
                     "the boot ROM of a machine is fixed; make a new GameBoy with another bootrom",
                 )),
+                Self::Rom(range) if step == 1 => {
+                    gameboy.patch_rom(range.start, values);
+                    return Ok(());
+                }
                 Self::Rom(range) => {
                     for (offset, &value) in range.clone().step_by(step).zip(values) {
                         gameboy.patch_rom(offset, &[value]);

@@ -80,6 +80,14 @@ impl Cartridge {
         usize::from(self.rom_bank) * ROM_BANK_SIZE
     }
 
+    /// Stops the clock for good, or lets it run again; false without one.
+    pub(crate) fn lock_clock(&mut self, locked: bool) -> bool {
+        if self.has_rtc {
+            self.rtc.locked = locked;
+        }
+        self.has_rtc
+    }
+
     fn rtc_selected(&self) -> bool {
         self.has_rtc && matches!(self.ram_bank, 0x08..=0x0C)
     }

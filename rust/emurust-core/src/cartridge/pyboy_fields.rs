@@ -42,7 +42,10 @@ impl Cartridge {
 impl Rtc {
     fn load_pyboy(&mut self, from: &RtcFields, unsaved: Unsaved) {
         let kept = match unsaved {
-            Unsaved::Reset => Self::default(),
+            Unsaved::Reset => Self {
+                locked: self.locked,
+                ..Self::default()
+            },
             Unsaved::Keep => self.clone(),
         };
         *self = Self {

@@ -25,6 +25,8 @@ pub(crate) struct Rtc {
     pub(super) latched_minutes: u8,
     pub(super) latched_hours: u8,
     pub(super) latched_days: u16,
+    /// The user stopped it: it neither counts nor takes writes, and latches zeros.
+    pub(super) locked: bool,
 }
 
 state_fields!(Rtc {
@@ -47,7 +49,7 @@ impl Rtc {
     pub(crate) fn sync(&mut self, now: u64) {
         let elapsed = now.saturating_sub(self.touched_at);
         self.touched_at = now;
-        if self.halted {
+        if self.halted || self.locked {
             return;
         }
         self.sub_second_t_cycles += elapsed;
@@ -93,7 +95,12 @@ impl Rtc {
         match value {
             0 => self.latched = false,
             1 => {
-                if !self.latched {
+                if !self.latched && self.locked {
+                    self.latched_seconds = 0;
+                    self.latched_minutes = 0;
+                    self.latched_hours = 0;
+                    self.latched_days = 0;
+                } else if !self.latched {
                     self.latched_seconds = self.seconds;
                     self.latched_minutes = self.minutes;
                     self.latched_hours = self.hours;
@@ -121,6 +128,9 @@ impl Rtc {
     }
 
     pub(crate) fn write(&mut self, register: u8, value: u8) {
+        if self.locked {
+            return;
+        }
         match register {
             0x08 => {
                 self.seconds = value & 0x3F;

@@ -8,6 +8,7 @@
 
 use super::alu;
 use super::registers::{FLAG_C, FLAG_H, FLAG_N, FLAG_Z};
+use crate::stops::STOP_OPCODE;
 use crate::machine::Machine;
 use crate::rom::Code;
 
@@ -487,6 +488,10 @@ fn execute_block3<const OP: u8>(m: &mut Machine, rom: Code<'_>, word: u32) -> u6
         // D3 DB DD E3 E4 EB EC ED F4 FC FD
         _ => {
             m.cpu.pc = m.cpu.pc.wrapping_sub(1);
+            if OP == STOP_OPCODE && m.stops_armed {
+                m.stop_here();
+                return 0;
+            }
             m.lock_up();
             4
         }

@@ -238,6 +238,10 @@ impl Ppu {
         }
     }
 
+    pub(crate) fn set_window_row(&mut self, row: i32) {
+        self.window_row = row.max(-1);
+    }
+
     pub(crate) fn is_on(&self) -> bool {
         self.lcdc & lcdc::LCD_ENABLE != 0
     }
