@@ -25,6 +25,7 @@ _DEAD_INTS = {
     "serial_target",
     "serial_internal",
     "ch3_volume_shift",
+    "ch3_accessible",
     "ch3_sample_position",
     "ch4_reload",
     "ch4_feedback",

@@ -156,6 +156,7 @@ impl Machine {
             0x0F => self.interrupts.requested | 0b1110_0000,
             offset @ 0x10..=0x3F => {
                 self.apu.sync(now);
+                self.apu.note_access(offset - 0x10);
                 self.apu.read(offset - 0x10)
             }
             // FF03, FF08-FF0E and what only a Game Boy Color has.
@@ -338,8 +339,13 @@ impl Machine {
             }
             register @ 0x10..=0x3F => {
                 self.apu.sync(now);
+                self.apu.note_access(register - 0x10);
                 self.apu.write(register - 0x10, value, self.timer.counter);
-                self.end_slice_if_exact();
+                if self.apu.needs_slice_ends() {
+                    self.end_slice();
+                } else {
+                    self.end_slice_if_exact();
+                }
             }
             0x40..=0x4B => self.write_lcd_register(addr, value, now),
             register @ (0x03 | 0x08..=0x0E) => {

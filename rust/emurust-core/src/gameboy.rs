@@ -104,6 +104,8 @@ pub struct GameBoy {
     input: InputQueue,
     frame_count: u64,
     stops: Stops,
+    /// The machine before the frame, where the frame may have to be run again.
+    before: Option<Box<Machine>>,
 }
 
 impl GameBoy {
@@ -126,6 +128,7 @@ impl GameBoy {
             input: InputQueue::default(),
             frame_count: 0,
             stops: Stops::default(),
+            before: None,
         })
     }
 
@@ -158,8 +161,32 @@ impl GameBoy {
             while self.stops.run(&mut self.machine, &mut self.rom).is_some() {}
             return;
         }
+        if self.machine.apu.plays_wave() && !self.machine.always_exact {
+            self.run_frame_guessing(render, sample_sound);
+            return;
+        }
         self.machine
             .run_frame(self.rom.code(), render, sample_sound, &mut ());
+    }
+
+    /// Runs a frame on the guess that the program leaves wave RAM alone while
+    /// channel 3 plays, and runs it again, exactly, if it did not.
+    fn run_frame_guessing(&mut self, render: bool, sample_sound: bool) {
+        let machine = &mut self.machine;
+        match &mut self.before {
+            Some(before) => before.clone_from_machine(machine),
+            None => self.before = Some(machine.clone()),
+        }
+        machine.apu.guessed = false;
+        machine.apu.guessing = true;
+        machine.run_frame(self.rom.code(), render, sample_sound, &mut ());
+        machine.apu.guessing = false;
+        if machine.apu.guessed {
+            if let Some(before) = &self.before {
+                machine.clone_from_machine(before);
+            }
+            machine.run_frame(self.rom.code(), render, sample_sound, &mut ());
+        }
     }
 
     /// As [`GameBoy::run_frame`], handing the state before each instruction to

@@ -54,6 +54,12 @@ impl Machine {
         while !self.ppu.frame_done {
             self.run_slice(rom, observer);
         }
+        self.end_run();
+    }
+
+    /// To be called between slices before anybody looks at the machine.
+    pub(crate) fn end_run(&mut self) {
+        self.apu.sync_to_slice_end();
         // Accesses from outside happen between slices.
         self.slice_is_exact = true;
     }
@@ -91,7 +97,7 @@ impl Machine {
     fn needs_exact_slice(&self) -> bool {
         self.always_exact
             // Wave RAM and power-on depend on where the last slice ended.
-            || self.apu.enabled
+            || self.apu.needs_slice_ends()
             // The transfer advances at slice ends.
             || self.dma.active
             // The end of the delay discards a requested slice end.
@@ -171,7 +177,7 @@ impl Machine {
 
     /// Timer, serial and sound up to now.
     fn finish_parts(&mut self) {
-        self.apu.sync(self.cycles);
+        self.apu.note_slice_end(self.cycles);
         if self.serial.sync(self.cycles) {
             self.interrupts.request(Interrupts::SERIAL);
         }

@@ -210,8 +210,7 @@ impl Machine {
                 self.run_slice(rom, &mut ());
             }
         }
-        // Accesses from outside happen between slices.
-        self.slice_is_exact = true;
+        self.end_run();
         self.stopped
     }
 

@@ -3,7 +3,10 @@
 //! Time is accounted in *chunks* that end at every catch-up, sequencer edge and
 //! sample, because a DMG program can tell where the last chunk began: wave RAM
 //! is readable only in the cycle in which channel 3 fetched. For the same
-//! reason a machine with sound runs every slice that PyBoy runs.
+//! reason every slice that PyBoy runs is run while channel 3 plays, or rather, as
+//! hardly any program looks: the frame is run without them first, and again with
+//! them if one did (`GameBoy::run_frame`). Of the catch-ups at slice ends only the last one can be told from the
+//! others, so that they are only noted, and made up for at the next access.
 
 mod noise;
 mod pulse;
@@ -28,6 +31,9 @@ const DIV_EDGE_BIT: u8 = 1 << 4;
 const DIV_EDGE_PERIOD: u16 = 0x2000;
 
 const POWER: u8 = 1 << 7;
+
+/// Until then PyBoy's distance to the next sound event can end a slice.
+const FIRST_CYCLES: u64 = 4 * 70_224;
 
 /// Registers by their offset from FF10.
 mod register {
@@ -55,6 +61,13 @@ pub(crate) struct Apu {
     /// Cycles of sound so far.
     cycles: u64,
     synced_to: u64,
+    /// The last slice end, if it is after `synced_to`.
+    noted: u64,
+    /// Slices may end elsewhere than PyBoy's even while channel 3 plays: whoever runs
+    /// the frame looks afterwards whether a program could have noticed.
+    pub(crate) guessing: bool,
+    /// A program accessed wave RAM while that was so.
+    pub(crate) guessed: bool,
     /// Time of the next sequencer edge and of the next sample, in sound cycles.
     next_edge: f64,
     next_sample: f64,
@@ -99,6 +112,9 @@ impl Apu {
             powered: false,
             cycles: 0,
             synced_to: 0,
+            noted: 0,
+            guessing: false,
+            guessed: false,
             next_edge: SEQUENCER_T_CYCLES,
             next_sample: T_CYCLES_PER_SAMPLE,
             sequencer_step: 3,
@@ -157,8 +173,54 @@ impl Apu {
         }
     }
 
-    /// Catches up to `now`.
+    /// A slice ends at `now`: what is due is caught up by the next [`Apu::sync`].
+    #[inline]
+    pub(crate) fn note_slice_end(&mut self, now: u64) {
+        if !self.enabled {
+            self.synced_to = now;
+        } else if self.cycles < FIRST_CYCLES {
+            self.sync(now);
+        } else {
+            self.noted = now;
+        }
+    }
+
+    /// What a program can read depends on where slices end.
+    #[inline]
+    pub(crate) fn needs_slice_ends(&self) -> bool {
+        self.enabled
+            && (self.channel3.on && !self.guessing
+                || self.div_reset_on_edge
+                || self.edge_skip != skip::NONE
+                || self.cycles < FIRST_CYCLES)
+    }
+
+    /// Channel 3 plays: what wave RAM reads depends on where slices end.
+    pub(crate) fn plays_wave(&self) -> bool {
+        self.enabled && self.channel3.on
+    }
+
+    /// FF10 + `offset` is about to be read or written.
+    pub(crate) fn note_access(&mut self, offset: u8) {
+        self.guessed |= self.guessing && self.channel3.on && offset >= register::WAVE_RAM;
+    }
+
+    /// Catches up to `now`, and to the slice end before it.
     pub(crate) fn sync(&mut self, now: u64) {
+        if self.noted > self.synced_to {
+            self.catch_up(self.noted);
+        }
+        self.catch_up(now);
+    }
+
+    /// Catches up to the last slice end.
+    pub(crate) fn sync_to_slice_end(&mut self) {
+        if self.noted > self.synced_to {
+            self.catch_up(self.noted);
+        }
+    }
+
+    fn catch_up(&mut self, now: u64) {
         let mut left = now.wrapping_sub(self.synced_to);
         self.synced_to = now;
         if !self.enabled {
@@ -436,6 +498,7 @@ impl Apu {
         if self.enabled {
             self.check_times()?;
         }
+        self.noted = 0;
         self.channel1.mask_loaded();
         self.channel2.mask_loaded();
         self.channel3.mask_loaded();
