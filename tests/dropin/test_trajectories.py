@@ -212,7 +212,11 @@ class Session:
         self.note(pyboy.memory[0, 0x8000:0x8020], pyboy.memory[1, 0x4000:0x4010])
         screen = pyboy.screen
         self.note(screen.tilemap_position_list, screen.get_tilemap_position())
-        self.note(np.asarray(screen.raw_buffer).tobytes(), screen.raw_buffer_dims, screen.raw_buffer_format)
+        self.note(
+            np.asarray(screen.raw_buffer).tobytes(),
+            screen.raw_buffer_dims,
+            screen.raw_buffer_format,
+        )
         self.note(screen.image.tobytes(), screen.image.size)
         self.note(pyboy.rumble.supported, pyboy.rumble.enabled)
 

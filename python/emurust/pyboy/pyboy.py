@@ -582,6 +582,9 @@ class PyBoy:
     def printer_image(self) -> None:
         """None: there is no printer, and PyBoy without one returns None too."""
 
+    def _lookup_symbol(self, symbol: str) -> tuple[int, int]:
+        return self._symbols.lookup(symbol)
+
     def _cycles(self) -> int:
         return self._machine.cycles
 

@@ -145,11 +145,7 @@ impl Stops {
 
     /// Goes on with the frame that was begun: to its end, or to a stop, whose
     /// place is returned. The instruction there has not been run.
-    pub(crate) fn run(
-        &mut self,
-        machine: &mut Machine,
-        rom: &mut Arc<Rom>,
-    ) -> Option<StopPlace> {
+    pub(crate) fn run(&mut self, machine: &mut Machine, rom: &mut Arc<Rom>) -> Option<StopPlace> {
         loop {
             let stepping = std::mem::take(&mut self.stepping);
             let stopped = machine.run_to_stop(rom.code(), stepping);
@@ -182,12 +178,7 @@ impl Stops {
 }
 
 /// Writes a byte of code and returns what was there; none if nothing is there.
-fn exchange(
-    machine: &mut Machine,
-    rom: &mut Arc<Rom>,
-    place: StopPlace,
-    value: u8,
-) -> Option<u8> {
+fn exchange(machine: &mut Machine, rom: &mut Arc<Rom>, place: StopPlace, value: u8) -> Option<u8> {
     match cell(machine, rom.image().len(), place)? {
         Cell::Rom(offset) => {
             let old = rom.image()[offset];

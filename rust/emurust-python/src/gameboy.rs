@@ -338,7 +338,10 @@ impl Machine {
     fn sound_samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.brief(py, |running| {
             let samples = running.gameboy.sound_samples();
-            let bytes: Vec<u8> = samples.iter().map(|sample| sample.cast_unsigned()).collect();
+            let bytes: Vec<u8> = samples
+                .iter()
+                .map(|sample| sample.cast_unsigned())
+                .collect();
             Ok(PyBytes::new(py, &bytes))
         })
     }

@@ -8,9 +8,9 @@
 
 use super::alu;
 use super::registers::{FLAG_C, FLAG_H, FLAG_N, FLAG_Z};
-use crate::stops::STOP_OPCODE;
 use crate::machine::Machine;
 use crate::rom::Code;
+use crate::stops::STOP_OPCODE;
 
 /// Bytes of each instruction.
 pub(super) const LENGTHS: [u8; 256] = {
