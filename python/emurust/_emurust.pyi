@@ -81,13 +81,23 @@ class Rom:
     def computed_global_checksum(self) -> int:
         """What the checksum at 0x014E should be, 16 bits."""
 
+def translator_unavailable() -> str | None:
+    """Why native code cannot be had here; None if it can."""
+
 @final
 class Machine:
     """One Game Boy; `emurust.GameBoy` gives it PyBoy's vocabulary."""
 
     def __new__(
-        cls, rom: Rom, *, boot_rom: bytes | bytearray | None = None, sound: bool = False
+        cls,
+        rom: Rom,
+        *,
+        boot_rom: bytes | bytearray | None = None,
+        sound: bool = False,
+        engine: str = "auto",
     ) -> Machine: ...
+    def translate_now(self) -> None:
+        """Translates at once what has been seen running, instead of in the background."""
     def tick(self, count: int = 1, render: bool = True, sample_sound: bool = False) -> None:
         """Runs `count` frames; `render` and `sample_sound` are for the last one."""
     def trace_tick(
@@ -368,6 +378,7 @@ class PoolEngine:
         batch_size: int | None,
         autoreset: str,
         first_index: int,
+        engine: str,
         buffers: _Buffers | None,
     ) -> PoolEngine: ...
     @staticmethod

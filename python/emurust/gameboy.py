@@ -16,6 +16,7 @@ import numpy.typing as npt
 from emurust import battery
 from emurust._emurust import Machine, Memory, Rom
 from emurust.buttons import button_number, event_button
+from emurust.engine import EngineName, chosen_engine
 from emurust.errors import (
     ArgumentError,
     ArgumentTypeError,
@@ -76,6 +77,10 @@ class GameBoy:
         ram_file: battery RAM to start with, as a path or a binary file. By default,
             for a ROM given by path, the file next to it: its name plus ``.ram``.
 
+        engine: ``"translator"``, ``"interpreter"`` or ``"auto"``: see `emurust.engine`. By
+            default the environment variable ``EMURUST_ENGINE``, or ``"auto"``. The
+            machine is the same with each.
+
     Raises:
         RomNotFoundError, RomReadError, RomSizeError, UnsupportedMapperError, RomError:
             see `emurust.load_rom`.
@@ -90,10 +95,16 @@ class GameBoy:
         bootrom: str | os.PathLike[str] | bytes | None = None,
         sound: bool = False,
         ram_file: str | os.PathLike[str] | IO[bytes] | None = None,
+        engine: EngineName | None = None,
     ) -> None:
         cartridge = rom if isinstance(rom, Rom) else load_rom(rom)
         path = None if isinstance(rom, Rom) else rom_path(rom)
-        machine = Machine(cartridge, boot_rom=_read_boot_rom(bootrom), sound=bool(sound))
+        machine = Machine(
+            cartridge,
+            boot_rom=_read_boot_rom(bootrom),
+            sound=bool(sound),
+            engine=chosen_engine(engine),
+        )
         self._attach(cartridge, machine)
         if cartridge.has_battery:
             if ram_file is not None:
@@ -442,7 +453,7 @@ def _unpickle(
     image: bytes, patched: bytes | None, boot_rom: bytes | None, sound: bool, state: bytes
 ) -> GameBoy:
     rom = Rom(image)
-    machine = Machine(rom, boot_rom=boot_rom, sound=sound)
+    machine = Machine(rom, boot_rom=boot_rom, sound=sound, engine=chosen_engine(None))
     if patched is not None:
         machine.patch_rom(0, patched)
     machine.load_state(state)

@@ -25,6 +25,7 @@ from gymnasium import spaces
 
 from emurust import _emurust
 from emurust._emurust import PoolEngine, Rom, Task
+from emurust.engine import EngineName, chosen_engine
 from emurust.errors import ArgumentError, ArgumentTypeError, StateError
 from emurust.rom import RomSource, load_rom
 from emurust.start_states import StartPoint, StartState, start_point, start_points
@@ -85,6 +86,7 @@ class Pool:
         first_index: number of the first machine among all machines of a run: pools of one run
             that are given the same seed and different ranges of numbers share no random
             numbers.
+        engine: ``"translator"``, ``"interpreter"`` or ``"auto"``, as for `emurust.GameBoy`.
         buffers: arrays of the caller that results are written to instead of the pool's own:
             ``observations`` (num_envs, ...) uint8 with `observation_len` bytes a row,
             ``rewards`` (num_envs,) float32, ``terminations`` and ``truncations`` (num_envs,)
@@ -118,6 +120,7 @@ class Pool:
         start_state: StartState | Sequence[StartState] | None = None,
         start_states: Sequence[StartState | Sequence[StartState] | None] | None = None,
         first_index: int = 0,
+        engine: EngineName | None = None,
         buffers: Mapping[str, Array] | None = None,
         **task_options: Any,
     ) -> None:
@@ -143,6 +146,7 @@ class Pool:
             "batch_size": None if batch_size is None else _whole("batch_size", batch_size, 1),
             "autoreset": autoreset,
             "first_index": _whole("first_index", first_index, 0),
+            "engine": chosen_engine(engine),
         }
         self._start(buffers)
 

@@ -457,6 +457,16 @@ impl Machine {
     fn copy_dma_bytes(&mut self, rom: Code<'_>, now: u64, ahead: u64, late: u64) {
         let due = self.dma.due(now + ahead);
         let page = self.dma.source_page();
+        if page >> 13 == 6 {
+            // Most programs copy from work RAM.
+            let (from, to) = (usize::from(self.dma.copied), usize::from(due));
+            if from < to {
+                let start = usize::from(page & 0x1FFF);
+                let source = &self.wram[start + from..start + to];
+                self.ppu.oam_mut()[from..to].copy_from_slice(source);
+                self.dma.copied = due;
+            }
+        }
         while self.dma.copied < due {
             let index = self.dma.copied;
             let source = page | u16::from(index);

@@ -17,6 +17,7 @@ use crate::savestate::{
 };
 use crate::scheduler::Observer;
 use crate::stops::{StopError, StopPlace, Stops};
+use crate::translator::{translator_available, Engine, Handle, TranslatorError};
 
 /// Flag in a state's header: the machine has sound.
 const FLAG_SOUND: u32 = 1;
@@ -44,6 +45,8 @@ pub struct Options {
     /// Run every slice that PyBoy runs. Slower, with the same results: the twin
     /// against which the fast path is tested.
     pub exact_slices: bool,
+    /// How code is run.
+    pub engine: Engine,
 }
 
 impl Default for Options {
@@ -53,6 +56,7 @@ impl Default for Options {
             sound: false,
             boot_rom: None,
             exact_slices: false,
+            engine: Engine::Auto,
         }
     }
 }
@@ -63,6 +67,9 @@ pub enum CoreError {
     /// The model is not implemented.
     #[error("Game Boy Color emulation is not available yet; use the original Game Boy (DMG)")]
     ModelUnavailable,
+    /// Native code was asked for and cannot be had.
+    #[error("the translator is not available here: {0}; use engine \"auto\" or \"interpreter\"")]
+    NoTranslator(#[from] TranslatorError),
 }
 
 /// The CPU before an instruction.
@@ -106,6 +113,8 @@ pub struct GameBoy {
     stops: Stops,
     /// The machine before the frame, where the frame may have to be run again.
     before: Option<Box<Machine>>,
+    engine: Engine,
+    native: Handle,
 }
 
 impl GameBoy {
@@ -116,6 +125,9 @@ impl GameBoy {
     pub fn new(rom: Arc<Rom>, options: Options) -> Result<Self, CoreError> {
         if options.model == Model::Cgb {
             return Err(CoreError::ModelUnavailable);
+        }
+        if options.engine == Engine::Translator {
+            translator_available()?;
         }
         let mut machine = match &options.boot_rom {
             Some(boot_rom) => Machine::at_power_on(&rom, options.sound, boot_rom.bytes()),
@@ -129,6 +141,8 @@ impl GameBoy {
             frame_count: 0,
             stops: Stops::default(),
             before: None,
+            engine: options.engine,
+            native: Handle::default(),
         })
     }
 
@@ -143,6 +157,7 @@ impl GameBoy {
     /// Nothing happens outside of the image. Saved states do not hold the change.
     pub fn patch_rom(&mut self, offset: usize, bytes: &[u8]) {
         Arc::make_mut(&mut self.rom).patch(offset, bytes);
+        self.native = Handle::default();
     }
 
     /// Whether the sound unit is emulated.
@@ -165,13 +180,16 @@ impl GameBoy {
             self.run_frame_guessing(render, sample_sound);
             return;
         }
+        let region = self.native.refresh(&self.rom, self.engine);
+        let region = region.filter(|_| !self.machine.always_exact);
         self.machine
-            .run_frame(self.rom.code(), render, sample_sound, &mut ());
+            .run_frame(self.rom.code(region), render, sample_sound, &mut ());
     }
 
     /// Runs a frame on the guess that the program leaves wave RAM alone while
     /// channel 3 plays, and runs it again, exactly, if it did not.
     fn run_frame_guessing(&mut self, render: bool, sample_sound: bool) {
+        let code = self.rom.code(self.native.refresh(&self.rom, self.engine));
         let machine = &mut self.machine;
         match &mut self.before {
             Some(before) => before.clone_from_machine(machine),
@@ -179,13 +197,13 @@ impl GameBoy {
         }
         machine.apu.guessed = false;
         machine.apu.guessing = true;
-        machine.run_frame(self.rom.code(), render, sample_sound, &mut ());
+        machine.run_frame(code, render, sample_sound, &mut ());
         machine.apu.guessing = false;
         if machine.apu.guessed {
             if let Some(before) = &self.before {
                 machine.clone_from_machine(before);
             }
-            machine.run_frame(self.rom.code(), render, sample_sound, &mut ());
+            machine.run_frame(code, render, sample_sound, &mut ());
         }
     }
 
@@ -200,7 +218,7 @@ impl GameBoy {
         }
         let mut tracer = Tracer(watch);
         self.machine
-            .run_frame(self.rom.code(), render, false, &mut tracer);
+            .run_frame(self.rom.code(None), render, false, &mut tracer);
     }
 
     /// As [`GameBoy::tick`] with a count of 1, tracing as [`GameBoy::trace_frame`].
@@ -272,6 +290,16 @@ impl GameBoy {
     #[must_use]
     pub fn cycles(&self) -> u64 {
         self.machine.cycles
+    }
+
+    /// Translates what has been seen running at once, instead of in the
+    /// background: for tests and measurements.
+    ///
+    /// # Errors
+    /// [`TranslatorError`] if native code cannot be had.
+    pub fn translate_now(&mut self) -> Result<(), TranslatorError> {
+        self.rom.translation().translate(&self.rom);
+        self.rom.translation().failure().map_or(Ok(()), Err)
     }
 
     /// Frames run by [`GameBoy::tick`] since this object was made.
@@ -365,19 +393,20 @@ impl GameBoy {
 
     /// Reads the bus as the CPU would now, side effects included. As `memory[addr]` in PyBoy.
     pub fn read(&mut self, addr: u16) -> u8 {
-        self.machine.read_bus(self.rom.code(), addr, 0, 0)
+        self.machine.read_bus(self.rom.code(None), addr, 0, 0)
     }
 
     /// Writes the bus as the CPU would now. As `memory[addr] = value` in PyBoy.
     pub fn write(&mut self, addr: u16, value: u8) {
         self.machine.touched = true;
-        self.machine.write_bus(self.rom.code(), addr, value, 0, 0);
+        self.machine
+            .write_bus(self.rom.code(None), addr, value, 0, 0);
     }
 
     /// Reads the bus without any effect on the machine.
     #[must_use]
     pub fn peek(&self, addr: u16) -> u8 {
-        self.machine.peek(self.rom.code(), addr)
+        self.machine.peek(self.rom.code(None), addr)
     }
 
     /// Work RAM, C000-DFFF.

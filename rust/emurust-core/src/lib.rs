@@ -1,7 +1,7 @@
 //! One deterministic Game Boy.
 //!
 //! The machine of PyBoy 2.8.1, bit for bit: same inputs, same memory, registers,
-//! cycle count and frames. No Python, no threads, no files.
+//! cycle count and frames. No Python, no files; the one thread makes native code.
 
 mod apu;
 mod boot;
@@ -24,6 +24,7 @@ mod stops;
 #[cfg(test)]
 mod tests;
 mod timer;
+mod translator;
 mod waiting;
 
 pub use boot::{BootRom, BootRomError};
@@ -35,3 +36,4 @@ pub use pyboy_state::Unsaved;
 pub use rom::{Header, Mapper, Rom, RomError, RAM_BANK_SIZE, ROM_BANK_SIZE};
 pub use savestate::StateError;
 pub use stops::{StopError, StopPlace, STOP_OPCODE};
+pub use translator::{translator_available, Engine, TranslatorError};

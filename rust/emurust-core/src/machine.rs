@@ -13,6 +13,7 @@ use crate::rom::Rom;
 use crate::savestate::{Exhausted, Reader, State, StateError, Writer};
 use crate::serial::Serial;
 use crate::timer::Timer;
+use crate::translator::context::Context as NativeContext;
 use crate::waiting::Wait;
 
 pub(crate) const WRAM_LEN: usize = 0x2000;
@@ -72,6 +73,8 @@ pub(crate) struct Machine {
     /// Run every slice of PyBoy's: the twin by which the fast path is tested.
     pub(crate) always_exact: bool,
     pub(crate) boot_rom: Option<Box<[u8; boot::BOOT_ROM_LEN]>>,
+    /// What native code needs to find its way in this machine.
+    pub(crate) native: NativeContext,
 }
 
 macro_rules! for_each_saved_field {
@@ -145,6 +148,7 @@ impl Machine {
             stopped: false,
             always_exact: false,
             boot_rom: None,
+            native: NativeContext::default(),
         })
     }
 
@@ -277,6 +281,7 @@ impl Machine {
             stopped: _,
             always_exact: _,
             boot_rom: _,
+            native: _,
         } = self;
         cpu.clone_from(&other.cpu);
         *cycles = other.cycles;

@@ -1,9 +1,10 @@
 //! A cartridge image: parsed once, then shared read-only by every machine that runs it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use thiserror::Error;
 
+use crate::translator::{Region, Translation};
 use crate::waiting::WaitTable;
 
 /// Size of one switchable ROM bank in bytes.
@@ -138,19 +139,46 @@ pub struct Header {
 }
 
 /// A cartridge image and its header.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Rom {
     bytes: Vec<u8>,
     header: Header,
     fingerprint: u64,
     waits: WaitTable,
+    translation: Translation,
 }
+
+impl Clone for Rom {
+    /// Copies the image; native code stays with the original.
+    fn clone(&self) -> Self {
+        Self {
+            bytes: self.bytes.clone(),
+            header: self.header.clone(),
+            fingerprint: self.fingerprint,
+            waits: self.waits.clone(),
+            translation: Translation::new(self.image().len()),
+        }
+    }
+}
+
+impl PartialEq for Rom {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+impl Eq for Rom {}
+
+/// Cartridges that somebody uses.
+static IN_USE: Mutex<Vec<Weak<Rom>>> = Mutex::new(Vec::new());
 
 /// The cartridge's image as the run loop sees it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Code<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) waits: &'a WaitTable,
+    /// Native code, if there is any to be used.
+    pub(crate) region: Option<&'a Region>,
 }
 
 impl Code<'_> {
@@ -162,7 +190,8 @@ impl Code<'_> {
 }
 
 impl Rom {
-    /// Checks and parses a cartridge image.
+    /// Checks and parses a cartridge image. While an equal one is in use, that
+    /// one is returned: its memory and its native code are shared.
     ///
     /// # Errors
     /// [`RomError`] says what is wrong with the image.
@@ -174,15 +203,25 @@ impl Rom {
             return Err(RomError::BadLength { len: image.len() });
         }
         let header = Header::parse(image)?;
+        let fingerprint = fnv1a(image);
+        let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+        in_use.retain(|rom| rom.strong_count() > 0);
+        let same = |rom: &Arc<Self>| rom.fingerprint == fingerprint && rom.image() == image;
+        if let Some(rom) = in_use.iter().filter_map(Weak::upgrade).find(same) {
+            return Ok(rom);
+        }
         let mut bytes = Vec::with_capacity(image.len() + PADDING);
         bytes.extend_from_slice(image);
         bytes.extend_from_slice(&[0; PADDING]);
-        Ok(Arc::new(Self {
+        let rom = Arc::new(Self {
             bytes,
             header,
-            fingerprint: fnv1a(image),
+            fingerprint,
             waits: WaitTable::scan(image),
-        }))
+            translation: Translation::new(image.len()),
+        });
+        in_use.push(Arc::downgrade(&rom));
+        Ok(rom)
     }
 
     /// The header.
@@ -199,11 +238,21 @@ impl Rom {
 
     /// What the run loop reads: the image, followed by a few zero bytes so that
     /// code can be read at any offset of it.
-    pub(crate) fn code(&self) -> Code<'_> {
+    pub(crate) fn code<'a>(&'a self, region: Option<&'a Region>) -> Code<'a> {
         Code {
             bytes: &self.bytes,
             waits: &self.waits,
+            region,
         }
+    }
+
+    pub(crate) fn waits(&self) -> &WaitTable {
+        &self.waits
+    }
+
+    /// Native code of this cartridge.
+    pub(crate) fn translation(&self) -> &Translation {
+        &self.translation
     }
 
     /// Overwrites bytes of the image; what lies outside of it is ignored. The
@@ -214,6 +263,7 @@ impl Rom {
         if offset < end {
             self.bytes[offset..end].copy_from_slice(&bytes[..end - offset]);
             self.waits = WaitTable::scan(self.image());
+            self.translation = Translation::new(len);
         }
     }
 

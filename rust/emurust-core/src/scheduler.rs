@@ -212,7 +212,7 @@ impl Machine {
     /// The loop in which nearly all time is spent: the one place that holds the
     /// interpreter inlined.
     #[inline(never)]
-    fn run_plain(&mut self, rom: Code<'_>, ahead: &mut Lookahead) {
+    pub(crate) fn run_plain(&mut self, rom: Code<'_>, ahead: &mut Lookahead) {
         let mut here = *ahead;
         while self.cycles < self.slice_end {
             self.step(rom, &mut here);
@@ -222,7 +222,7 @@ impl Machine {
 
     /// Executes one instruction, out of line.
     #[inline(never)]
-    fn step_once(&mut self, rom: Code<'_>, ahead: &mut Lookahead) {
+    pub(crate) fn step_once(&mut self, rom: Code<'_>, ahead: &mut Lookahead) {
         self.step(rom, ahead);
     }
 
@@ -236,6 +236,8 @@ impl Machine {
                         observer.before_instruction(self);
                         self.step_once(rom, &mut ahead);
                     }
+                } else if let Some(region) = rom.region {
+                    self.run_native(rom, region, &mut ahead);
                 } else {
                     self.run_plain(rom, &mut ahead);
                 }

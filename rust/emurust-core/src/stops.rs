@@ -148,7 +148,7 @@ impl Stops {
     pub(crate) fn run(&mut self, machine: &mut Machine, rom: &mut Arc<Rom>) -> Option<StopPlace> {
         loop {
             let stepping = std::mem::take(&mut self.stepping);
-            let stopped = machine.run_to_stop(rom.code(), stepping);
+            let stopped = machine.run_to_stop(rom.code(None), stepping);
             let finished = machine.ppu.frame_done;
             if let Some(place) = self.lifted.take() {
                 // Nobody can have taken the place meanwhile.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{noise, program, Random};
+use common::{assert_same, noise, program, Random};
 use emurust_core::{Button, GameBoy, Options, Rom};
 use std::sync::Arc;
 
@@ -14,19 +14,6 @@ fn twins(rom: &Arc<Rom>) -> [GameBoy; 2] {
         };
         GameBoy::new(Arc::clone(rom), options).expect("the options are valid")
     })
-}
-
-fn assert_same(fast: &GameBoy, exact: &GameBoy, when: &str) {
-    assert_eq!(fast.cycles(), exact.cycles(), "cycles {when}");
-    assert_eq!(fast.registers(), exact.registers(), "registers {when}");
-    assert_eq!(fast.internals(), exact.internals(), "internals {when}");
-    for addr in 0x8000..=0xFFFF {
-        let (a, b) = (fast.peek(addr), exact.peek(addr));
-        assert_eq!(a, b, "{addr:04X} {when}");
-    }
-    assert_eq!(fast.cart_ram(), exact.cart_ram(), "cartridge RAM {when}");
-    assert!(fast.shades() == exact.shades(), "picture {when}");
-    assert_eq!(fast.line_parameters(), exact.line_parameters(), "{when}");
 }
 
 fn run_twins(rom: &Arc<Rom>, seed: u64, frames: u32) {

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use emurust_core::{GameBoy, Options, Rom};
+use emurust_core::{Engine, GameBoy, Options, Rom};
 use emurust_task::{
     Episode, ObservationKind, Resolution, StartState, Symbols, Task, TaskOptions, Watch,
 };
@@ -74,6 +74,8 @@ pub struct GameRecipe {
     pub configs: Vec<GameConfig>,
     /// Which of them each machine plays.
     pub assignment: Vec<usize>,
+    /// How code is run.
+    pub engine: Engine,
 }
 
 /// A recipe with its tasks compiled.
@@ -107,7 +109,7 @@ impl GameRecipe {
             let rom = roms
                 .get(config.rom)
                 .ok_or_else(|| PoolError::Argument(format!("there is no ROM {}", config.rom)))?;
-            configs.push(prepare_config(config, rom)?);
+            configs.push(prepare_config(config, rom, self.engine)?);
         }
         if let Some(&config) = self.assignment.iter().find(|&&c| c >= configs.len()) {
             return Err(PoolError::Argument(format!(
@@ -156,10 +158,20 @@ impl GameRecipe {
     }
 }
 
-fn prepare_config(config: &GameConfig, rom: &Arc<Rom>) -> Result<PreparedConfig, PoolError> {
+fn prepare_config(
+    config: &GameConfig,
+    rom: &Arc<Rom>,
+    engine: Engine,
+) -> Result<PreparedConfig, PoolError> {
     let task = config.task.compile()?;
     task.check_cartridge(rom.header())?;
-    let blank = GameBoy::new(Arc::clone(rom), Options::default())?;
+    let blank = GameBoy::new(
+        Arc::clone(rom),
+        Options {
+            engine,
+            ..Options::default()
+        },
+    )?;
     let mut starts = Vec::with_capacity(config.starts.len().max(1));
     for start in &config.starts {
         let machine = blank.clone();
@@ -401,6 +413,11 @@ impl GameRecipe {
             });
         });
         writer.list(&self.assignment, |w, config| w.usize(*config));
+        writer.usize(match self.engine {
+            Engine::Auto => 0,
+            Engine::Interpreter => 1,
+            Engine::Translator => 2,
+        });
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
@@ -419,6 +436,12 @@ impl GameRecipe {
                 })
             })?,
             assignment: reader.list(Reader::usize)?,
+            engine: match reader.usize()? {
+                0 => Engine::Auto,
+                1 => Engine::Interpreter,
+                2 => Engine::Translator,
+                _ => return Err(Malformed),
+            },
         })
     }
 }
@@ -570,6 +593,7 @@ mod tests {
                     },
                 ],
             }],
+            engine: Engine::Translator,
             assignment: vec![0, 0, 0],
         };
         let mut writer = Writer::default();

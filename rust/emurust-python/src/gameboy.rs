@@ -6,12 +6,13 @@
 use std::sync::Mutex;
 
 use emurust_core::{
-    BootRom, Button, GameBoy, Options, Registers, Unsaved, SCREEN_HEIGHT, SCREEN_WIDTH,
+    BootRom, Button, CoreError, GameBoy, Options, Registers, Unsaved, SCREEN_HEIGHT, SCREEN_WIDTH,
 };
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
+use crate::engine::engine as engine_named;
 use crate::errors::python::{ArgumentError, ClosedError, StateMismatchError};
 use crate::errors::ToPyErr;
 use crate::gate;
@@ -186,12 +187,13 @@ fn button(number: u8) -> PyResult<Button> {
 #[pymethods]
 impl Machine {
     #[new]
-    #[pyo3(signature = (rom, *, boot_rom=None, sound=false))]
+    #[pyo3(signature = (rom, *, boot_rom=None, sound=false, engine="auto"))]
     fn new(
         py: Python<'_>,
         rom: &Bound<'_, Rom>,
         boot_rom: Option<PyBackedBytes>,
         sound: bool,
+        engine: &str,
     ) -> PyResult<Self> {
         let rom = rom.get().0.clone();
         let boot_rom = boot_rom
@@ -201,12 +203,23 @@ impl Machine {
         let options = Options {
             sound,
             boot_rom,
+            engine: engine_named(engine)?,
             ..Options::default()
         };
         let gameboy = py
             .detach(|| gate::guarded(|| Ok(GameBoy::new(rom, options.clone()))))?
             .map_err(|error| error.to_py_err())?;
         Ok(Self::from_running(Running::new(gameboy, options)))
+    }
+
+    /// Translates at once what has been seen running, instead of in the background.
+    fn translate_now(&self, py: Python<'_>) -> PyResult<()> {
+        gate::released(py, &self.power, |power| {
+            let gameboy = &mut power.running()?.gameboy;
+            gameboy
+                .translate_now()
+                .map_err(|error| CoreError::from(error).to_py_err())
+        })
     }
 
     /// Runs `count` frames; `render` and `sample_sound` are for the last one.

@@ -6,6 +6,7 @@
 
 use pyo3::prelude::*;
 
+mod engine;
 mod errors;
 mod gameboy;
 mod gate;
@@ -19,6 +20,7 @@ mod views;
 #[pymodule]
 fn _emurust(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    engine::register(module)?;
     rom::register(module)?;
     task::register(module)?;
     gameboy::register(module)?;

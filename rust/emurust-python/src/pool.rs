@@ -23,6 +23,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict};
 
+use crate::engine::engine as engine_named;
 use crate::errors::python::{ArgumentError, ArgumentTypeError, ClosedError};
 use crate::errors::ToPyErr;
 use crate::gate;
@@ -114,7 +115,7 @@ impl PoolEngine {
     #[staticmethod]
     #[pyo3(signature = (
         roms, configs, assignment, *, backend, workers, worker_command, batch_size, autoreset,
-        first_index, buffers
+        first_index, engine, buffers
     ))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
     fn games(
@@ -128,6 +129,7 @@ impl PoolEngine {
         batch_size: Option<usize>,
         autoreset: &str,
         first_index: u64,
+        engine: &str,
         buffers: Option<BufferArrays<'_>>,
     ) -> PyResult<Self> {
         let options = pool_options(
@@ -163,6 +165,7 @@ impl PoolEngine {
             roms: roms.iter().map(|rom| rom.to_vec()).collect(),
             configs,
             assignment,
+            engine: engine_named(engine)?,
         };
         Self::start(py, || Recipe::games(recipe), options, buffers)
     }

@@ -13,7 +13,7 @@ use crate::rom::Code;
 use crate::stops::STOP_OPCODE;
 
 /// Bytes of each instruction.
-pub(super) const LENGTHS: [u8; 256] = {
+pub(crate) const LENGTHS: [u8; 256] = {
     let mut lengths = [1; 256];
     let mut op = 0;
     while op < 256 {

@@ -108,10 +108,10 @@ pub(crate) struct Ppu {
     pub(crate) wx: u8,
 
     /// Dots since the frame began, at `synced_to`.
-    clock: i64,
+    pub(crate) clock: i64,
     /// Dot of the next transition.
-    target: i64,
-    synced_to: u64,
+    pub(crate) target: i64,
+    pub(crate) synced_to: u64,
     next_mode: u8,
     next_step: u8,
     /// Dots by which sprites and scrolling lengthen mode 3 of this line.

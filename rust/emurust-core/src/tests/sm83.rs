@@ -120,20 +120,20 @@ fn check(vector: &Vector) {
     machine.cpu.ime = vector.initial.ime != 0;
     for &(addr, value) in &vector.initial.ram {
         if addr >= 0x8000 {
-            machine.write_bus(rom.code(), addr, value, 0, 0);
+            machine.write_bus(rom.code(None), addr, value, 0, 0);
         }
     }
     let start = machine.cycles;
     machine.slice_end = u64::MAX;
     machine.slice_target = u64::MAX;
-    machine.step(rom.code(), &mut Lookahead::default());
+    machine.step(rom.code(None), &mut Lookahead::default());
     let name = &vector.name;
     assert_eq!(machine.cpu.registers(), vector.result.registers(), "{name}");
     let cycles = machine.cycles - start;
     assert_eq!(cycles, 4 * vector.cycles.len() as u64, "cycles of {name}");
     for &(addr, value) in &vector.result.ram {
         assert_eq!(
-            machine.peek(rom.code(), addr),
+            machine.peek(rom.code(None), addr),
             value,
             "{addr:04X} after {name}"
         );

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use emurust_core::Rom;
+use emurust_core::{GameBoy, Rom};
 
 /// A small generator, so that a seed means the same program everywhere.
 pub struct Random(u64);
@@ -209,4 +209,18 @@ fn instruction(random: &mut Random, code: &mut Vec<u8>) {
             0x3C,
         ]),
     }
+}
+
+/// Everything that can be seen of two machines, and what cannot, is equal.
+pub fn assert_same(fast: &GameBoy, exact: &GameBoy, when: &str) {
+    assert_eq!(fast.cycles(), exact.cycles(), "cycles {when}");
+    assert_eq!(fast.registers(), exact.registers(), "registers {when}");
+    assert_eq!(fast.internals(), exact.internals(), "internals {when}");
+    for addr in 0x8000..=0xFFFF {
+        let (a, b) = (fast.peek(addr), exact.peek(addr));
+        assert_eq!(a, b, "{addr:04X} {when}");
+    }
+    assert_eq!(fast.cart_ram(), exact.cart_ram(), "cartridge RAM {when}");
+    assert!(fast.shades() == exact.shades(), "picture {when}");
+    assert_eq!(fast.line_parameters(), exact.line_parameters(), "{when}");
 }

@@ -1,0 +1,312 @@
+//! What native code is given besides the machine, and what it calls.
+
+use std::mem::offset_of;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+use super::plan::Place;
+use crate::machine::Machine;
+use crate::rom::Code;
+
+const PAGE_LEN: usize = 0x1000;
+const PAGES: usize = 16;
+/// Distance at which PyBoy's "late" instructions are seen by LCD and DMA.
+pub(super) const LATE: u8 = 4;
+
+/// For each 4 KiB of the address space what to add to an address to get at the
+/// byte, or 0 where an access goes through the bus.
+type PageTable = [usize; PAGES];
+
+/// The tables by which native code finds memory, and functions for the rest.
+#[derive(Debug, Clone, Default)]
+#[repr(C)]
+pub(crate) struct Context {
+    read_pages: PageTable,
+    /// For instructions that VRAM refuses while the LCD uses it.
+    late_read_pages: PageTable,
+    write_pages: PageTable,
+    late_write_pages: PageTable,
+    read: usize,
+    write: usize,
+    /// The cartridge while native code runs: a `Code`.
+    code: usize,
+    /// Of the bank at 4000, as [`Place`] has it.
+    high_bits: u32,
+    flags: Flags,
+    /// The caller's value of the register that native code keeps the time in.
+    saved_register: u64,
+    /// What the tables were made for.
+    made_for: Option<MadeFor>,
+    /// What a helper panicked with; raised again once native code has returned.
+    panic: Option<String>,
+}
+
+/// The flags taken apart, as native code leaves them.
+#[derive(Debug, Clone, Default)]
+#[repr(C)]
+struct Flags {
+    /// Zero exactly if the zero flag is set.
+    zero: u32,
+    /// The subtract flag, in its place in F.
+    subtract: u32,
+    /// The half carry flag is bit 4; other bits are anything.
+    half: u32,
+    /// 1 if the carry flag is set, else 0.
+    carry: u32,
+}
+
+impl Flags {
+    fn from_f(f: u8) -> Self {
+        let f = u32::from(f);
+        Self {
+            zero: f & 0x80 ^ 0x80,
+            subtract: f & 0x40,
+            half: f >> 1,
+            carry: f >> 4 & 1,
+        }
+    }
+
+    fn to_f(&self) -> u8 {
+        let zero = u32::from(self.zero == 0) << 7;
+        let f = zero | self.subtract | (self.half & 0x10) << 1 | self.carry << 4;
+        f as u8
+    }
+}
+
+/// Addresses and settings on which the tables depend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct MadeFor {
+    machine: usize,
+    image: usize,
+    rom_high: usize,
+    rendering: bool,
+}
+
+pub(super) const READ_PAGES: usize = offset_of!(Context, read_pages);
+pub(super) const LATE_READ_PAGES: usize = offset_of!(Context, late_read_pages);
+pub(super) const WRITE_PAGES: usize = offset_of!(Context, write_pages);
+pub(super) const LATE_WRITE_PAGES: usize = offset_of!(Context, late_write_pages);
+pub(super) const READ: usize = offset_of!(Context, read);
+pub(super) const WRITE: usize = offset_of!(Context, write);
+pub(super) const SAVED_REGISTER: usize = offset_of!(Context, saved_register);
+pub(super) const ZERO: usize = offset_of!(Context, flags.zero);
+pub(super) const SUBTRACT: usize = offset_of!(Context, flags.subtract);
+pub(super) const HALF: usize = offset_of!(Context, flags.half);
+pub(super) const CARRY: usize = offset_of!(Context, flags.carry);
+pub(super) const HIGH_BITS: usize = offset_of!(Context, high_bits);
+
+/// Result of a write after which the run loop must look at the machine.
+pub(super) const LEAVE: u32 = 1;
+/// Result of a write after which another bank is at 4000.
+pub(super) const LEAVE_HIGH: u32 = 2;
+
+/// When within its instruction an access happens, and how much later LCD and
+/// DMA see it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timing {
+    pub(super) at: u8,
+    pub(super) late: u8,
+}
+
+impl Timing {
+    pub(super) fn at(at: u8) -> Self {
+        Self { at, late: 0 }
+    }
+}
+
+/// When an access happens, as native code tells its helpers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment {
+    /// T-cycles from the start of the block to the instruction.
+    pub(super) offset: u16,
+    /// T-cycles that the instruction before took, if it is in the block.
+    pub(super) since_previous: Option<u8>,
+    pub(super) timing: Timing,
+}
+
+impl Moment {
+    pub(super) fn encode(self) -> u32 {
+        u32::from(self.offset)
+            | u32::from(self.since_previous.unwrap_or(0)) << 16
+            | u32::from(self.timing.at) << 24
+            | u32::from(self.timing.late != 0) << 31
+    }
+
+    fn decode(code: u32) -> Self {
+        let since_previous = (code >> 16) as u8;
+        Self {
+            offset: code as u16,
+            since_previous: (since_previous != 0).then_some(since_previous),
+            timing: Timing {
+                at: (code >> 24) as u8 & 0x7F,
+                late: if code >> 31 == 0 { 0 } else { LATE },
+            },
+        }
+    }
+}
+
+impl Context {
+    /// Brings the tables up to date for a machine that stays where it is until
+    /// native code returns.
+    #[inline]
+    fn prepare(machine: &mut Machine, code: &Code<'_>) {
+        let made_for = MadeFor {
+            machine: (&raw const *machine).addr(),
+            image: code.bytes.as_ptr().addr(),
+            rom_high: machine.rom_high,
+            rendering: machine.ppu.rendering,
+        };
+        machine.native.code = (&raw const *code).expose_provenance();
+        if machine.native.made_for != Some(made_for) {
+            Self::rebuild(machine, code, made_for);
+        }
+    }
+
+    #[cold]
+    fn rebuild(machine: &mut Machine, code: &Code<'_>, made_for: MadeFor) {
+        // An entry is used with addresses of its page only, so that every byte
+        // reached lies in the array whose address is taken here: each page is
+        // wholly backed by it.
+        let entry = |base: usize, page: usize| base.wrapping_sub(page * PAGE_LEN);
+        let image = code.bytes.as_ptr().expose_provenance();
+        let low = image;
+        let high = image + machine.rom_high;
+        let vram = machine.ppu.vram.as_mut_ptr().expose_provenance();
+        let wram = machine.wram.as_mut_ptr().expose_provenance();
+        let rendering = machine.ppu.rendering;
+        let rom_is_whole = machine.rom_high + 0x4000 <= code.bytes.len();
+        let context = &mut machine.native;
+        for page in 0..PAGES {
+            let within_8k = (page & 1) * PAGE_LEN;
+            let (read, late_read, write, late_write) = match page {
+                0x0..=0x3 => {
+                    let rom = entry(low + page * PAGE_LEN, page);
+                    (rom, rom, 0, 0)
+                }
+                0x4..=0x7 if rom_is_whole => {
+                    let rom = entry(high + (page - 4) * PAGE_LEN, page);
+                    (rom, rom, 0, 0)
+                }
+                0x8 | 0x9 => {
+                    let cell = entry(vram + within_8k, page);
+                    // Lines that are due must be drawn before VRAM changes.
+                    (cell, 0, if rendering { 0 } else { cell }, 0)
+                }
+                0xC..=0xE => {
+                    let cell = entry(wram + within_8k, page);
+                    (cell, cell, cell, cell)
+                }
+                _ => (0, 0, 0, 0),
+            };
+            context.read_pages[page] = read;
+            context.late_read_pages[page] = late_read;
+            context.write_pages[page] = write;
+            context.late_write_pages[page] = late_write;
+        }
+        context.read = (read as ReadHelper as *const ()).expose_provenance();
+        context.write = (write as WriteHelper as *const ()).expose_provenance();
+        context.high_bits = Place::high_bits(made_for.rom_high);
+        context.made_for = Some(made_for);
+    }
+
+    /// Native code is about to run.
+    #[inline]
+    pub(super) fn enter(machine: &mut Machine, code: &Code<'_>) {
+        Self::prepare(machine, code);
+        machine.native.flags = Flags::from_f(machine.cpu.f);
+    }
+
+    /// Native code has returned. Raises a panic of a helper again.
+    #[inline]
+    pub(super) fn finish(machine: &mut Machine) {
+        machine.cpu.f = machine.native.flags.to_f();
+        if let Some(message) = machine.native.panic.take() {
+            std::panic::resume_unwind(Box::new(message));
+        }
+    }
+}
+
+type ReadHelper = unsafe extern "C" fn(*mut Machine, u32, u32) -> u32;
+type WriteHelper = unsafe extern "C" fn(*mut Machine, u32, u32, u32) -> u32;
+
+/// Runs a helper's work at its moment. A panic must not unwind through native
+/// code, which has no unwind tables, so it is kept for later.
+///
+/// # Safety
+/// `machine` is the one that native code was called with.
+#[expect(unsafe_code, reason = "native code passes the machine as a pointer")]
+unsafe fn at_moment(
+    machine: *mut Machine,
+    moment: u32,
+    work: impl FnOnce(&mut Machine, &Code<'_>, u64, u64) -> u32,
+) -> u32 {
+    // SAFETY: native code runs inside `NativeFunction::call`, which holds the
+    // machine and the cartridge exclusively and uses neither until it returns.
+    // The address of the cartridge was exposed by `enter` for this very call.
+    let (machine, code) = unsafe {
+        let machine = &mut *machine;
+        let code = &*std::ptr::with_exposed_provenance::<Code<'_>>(machine.native.code);
+        (machine, code)
+    };
+    let Moment {
+        offset,
+        since_previous,
+        timing,
+    } = Moment::decode(moment);
+    // Between helpers the clock shows the start of the block.
+    let block_start = machine.cycles;
+    machine.cycles += u64::from(offset);
+    if let Some(cycles) = since_previous {
+        machine.previous_start = machine.cycles - u64::from(cycles);
+    }
+    let work = || work(machine, code, timing.at.into(), timing.late.into());
+    let result = match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => result,
+        Err(payload) => {
+            let message = payload.downcast_ref::<String>().cloned();
+            let message = message.or_else(|| payload.downcast_ref::<&str>().map(|&s| s.into()));
+            machine.native.panic = Some(message.unwrap_or_else(|| "panic".into()));
+            machine.end_slice();
+            LEAVE
+        }
+    };
+    machine.cycles = block_start;
+    result
+}
+
+/// Reads through the bus.
+///
+/// # Safety
+/// Called by native code only, with the machine that it was given.
+#[expect(unsafe_code, reason = "native code passes the machine as a pointer")]
+unsafe extern "C" fn read(machine: *mut Machine, addr: u32, moment: u32) -> u32 {
+    // SAFETY: the caller's.
+    unsafe {
+        at_moment(machine, moment, |machine, code, at, late| {
+            machine.read_bus(*code, addr as u16, at, late).into()
+        })
+    }
+}
+
+/// Writes through the bus.
+///
+/// # Safety
+/// As for [`read`].
+#[expect(unsafe_code, reason = "native code passes the machine as a pointer")]
+unsafe extern "C" fn write(machine: *mut Machine, addr: u32, value: u32, moment: u32) -> u32 {
+    // SAFETY: the caller's.
+    unsafe {
+        at_moment(machine, moment, |machine, code, at, late| {
+            let rom_high = machine.rom_high;
+            machine.write_bus(*code, addr as u16, value as u8, at, late);
+            let mut result = 0;
+            if machine.slice_end == 0 || machine.rom_low != 0 || machine.dma.active {
+                result |= LEAVE;
+            }
+            if machine.rom_high != rom_high {
+                Context::prepare(machine, code);
+                result |= LEAVE_HIGH;
+            }
+            result
+        })
+    }
+}

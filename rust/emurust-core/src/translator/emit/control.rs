@@ -1,0 +1,300 @@
+//! Jumps, and how blocks find each other.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I32;
+use cranelift_codegen::ir::{InstBuilder, Value};
+
+use super::memory::Next;
+use super::{Emitter, Register};
+use crate::translator::exit::Exit;
+use crate::translator::layout;
+use crate::translator::plan::{Block, Instruction, Place, Plan};
+
+/// Banks that a jump from below 4000 to above looks for itself.
+const MAX_BANKS_TRIED: usize = 3;
+
+/// T-cycles of an instruction that does not jump.
+pub(super) fn straight_cycles(op: u8, operand: u16) -> i64 {
+    let (x, y, z) = (op >> 6, op >> 3 & 7, op & 7);
+    match (x, z) {
+        (0, 0) if y == 1 => 20,
+        (0, 0) if y >= 4 => 8,
+        (0, 0) => 4,
+        (0, 1) if y & 1 == 0 => 12,
+        (0, 1..=3) => 8,
+        (0, 4 | 5) if y == 6 => 12,
+        (0, 6) if y == 6 => 12,
+        (0, 6) => 8,
+        (0, _) => 4,
+        (1, 6) | (2, 6) => 8,
+        (1, _) if y == 6 => 8,
+        (1 | 2, _) => 4,
+        _ => match op {
+            0xC1 | 0xD1 | 0xE1 | 0xF1 | 0xE0 | 0xF0 | 0xF8 => 12,
+            0xC5 | 0xD5 | 0xE5 | 0xF5 | 0xE8 | 0xEA | 0xFA => 16,
+            0xCB => match operand & 0xC7 {
+                0x46 => 12,
+                0x06 | 0x86 | 0xC6 => 16,
+                _ => 8,
+            },
+            0xF3 => 4,
+            // Jumps that are not taken.
+            0xC2 | 0xCA | 0xD2 | 0xDA | 0xC4 | 0xCC | 0xD4 | 0xDC => 12,
+            _ => 8,
+        },
+    }
+}
+
+impl Emitter<'_, '_> {
+    /// The block ends with the present instruction: its start becomes the last
+    /// one's, and `cycles` after it the next block begins.
+    fn end_block(&mut self, cycles: i64) {
+        let now = self.now();
+        self.store(now, layout::PREVIOUS_START);
+        let after = self.add(now, cycles);
+        self.store(after, layout::CYCLES);
+        self.flush();
+    }
+
+    /// Emits an instruction that may jump.
+    pub(super) fn emit_jump(&mut self, instruction: Instruction) {
+        let op = instruction.op;
+        let next_pc = instruction.next_pc();
+        let target = instruction.target().unwrap_or(0);
+        match op {
+            0x18 => self.jump_to(instruction, target, 12),
+            0xC3 => self.jump_to(instruction, target, 16),
+            0xCD => self.emit_call(next_pc, target, 24),
+            0xC9 => self.emit_return(4, 16),
+            0xD9 => self.emit_return_from_interrupt(),
+            0xE9 => {
+                self.end_block(4);
+                let hl = self.get(Register::Hl);
+                self.b.ins().jump(self.dispatch, &[hl.into()]);
+            }
+            // RST
+            _ => self.emit_rst(next_pc, target),
+        }
+    }
+
+    /// Emits a conditional jump, call or return; the block goes on where it is
+    /// not taken. Returns its T-cycles then.
+    pub(super) fn emit_conditional(&mut self, instruction: Instruction) -> i64 {
+        let op = instruction.op;
+        let condition = (op >> 3) & 3;
+        let taken = self.b.create_block();
+        let otherwise = self.b.create_block();
+        let flag = if condition & 2 == 0 {
+            Register::Zero
+        } else {
+            Register::Carry
+        };
+        let flag = self.get(flag);
+        // `Zero` is zero if the flag is set, `Carry` is one.
+        if matches!(condition, 0 | 3) {
+            self.b.ins().brif(flag, taken, &[], otherwise, &[]);
+        } else {
+            self.b.ins().brif(flag, otherwise, &[], taken, &[]);
+        }
+        let cache = self.cache;
+        self.begin(taken);
+        let target = instruction.target().unwrap_or(0);
+        match op & 0xE7 {
+            0x20 => self.jump_to(instruction, target, 12),
+            0xC2 => self.jump_to(instruction, target, 16),
+            0xC4 => self.emit_call(instruction.next_pc(), target, 24),
+            _ => self.emit_return(8, 20),
+        }
+        self.cache = cache;
+        self.begin(otherwise);
+        straight_cycles(op, instruction.operand)
+    }
+
+    fn emit_rst(&mut self, next_pc: u16, target: u16) {
+        let value = self.constant(next_pc.into());
+        let next = Next {
+            pc: target,
+            cycles: 16,
+        };
+        self.push(value, 8, next);
+        self.end_block(16);
+        self.go_to(target);
+    }
+
+    fn emit_call(&mut self, next_pc: u16, target: u16, cycles: i64) {
+        let value = self.constant(next_pc.into());
+        self.push(value, 16, Next { pc: target, cycles });
+        self.end_block(cycles);
+        self.go_to(target);
+    }
+
+    fn emit_return(&mut self, low_at: u8, cycles: i64) {
+        let pc = self.pop(low_at);
+        self.end_block(cycles);
+        self.b.ins().jump(self.dispatch, &[pc.into()]);
+    }
+
+    fn emit_return_from_interrupt(&mut self) {
+        let on = self.constant(1);
+        self.store8(on, layout::IME);
+        let requested = self.load8(layout::INTERRUPTS_REQUESTED);
+        let enabled = self.load8(layout::INTERRUPTS_ENABLED);
+        let pending = self.b.ins().band(requested, enabled);
+        let pending = self.and(pending, 0x1F);
+        let pc = self.pop(4);
+        self.end_block(16);
+        let waiting = self.b.create_block();
+        self.b.set_cold_block(waiting);
+        self.b
+            .ins()
+            .brif(pending, waiting, &[], self.dispatch, &[pc.into()]);
+        self.begin(waiting);
+        let zero = self.b.ins().iconst(cranelift_codegen::ir::types::I64, 0);
+        self.store(zero, layout::SLICE_END);
+        self.leave(pc, Exit::Again);
+    }
+
+    /// A jump within the code: on the way back it may close a waiting loop.
+    fn jump_to(&mut self, instruction: Instruction, target: u16, cycles: i64) {
+        self.end_block(cycles);
+        let jump = instruction.pc;
+        let goes_back = if instruction.op & 0xC7 == 0 {
+            instruction.operand as u8 >= 0x80
+        } else {
+            target < instruction.next_pc()
+        };
+        let same_bank = target >> 14 == jump >> 14;
+        let offset = Place::offset(self.place.at(jump));
+        if goes_back && same_bank && self.waits.find(offset).is_some() {
+            let pc = self.constant(target.into());
+            self.leave(pc, Exit::Wait(jump));
+        } else {
+            self.go_to(target);
+        }
+    }
+
+    /// Goes on at an address that is known.
+    pub(super) fn go_to(&mut self, pc: u16) {
+        let leaves_low_code = self.place.pc() < 0x4000 && pc >= 0x4000;
+        if leaves_low_code {
+            self.go_to_high(pc);
+        } else if let Some(&label) = self.blocks.get(&self.place.at(pc)) {
+            self.b.ins().jump(label, &[]);
+        } else {
+            self.leave_unknown(pc);
+        }
+    }
+
+    fn leave_unknown(&mut self, pc: u16) {
+        let out = self.b.create_block();
+        self.b.set_cold_block(out);
+        self.b.ins().jump(out, &[]);
+        self.begin(out);
+        let pc = self.constant(pc.into());
+        self.leave(pc, Exit::Unknown);
+    }
+
+    fn high_bits(&mut self) -> Value {
+        self.load(I32, layout::HIGH_BITS)
+    }
+
+    /// From below 4000 to above, in whichever bank is there.
+    fn go_to_high(&mut self, pc: u16) {
+        let mut candidates: Vec<Place> = self
+            .blocks
+            .keys()
+            .copied()
+            .filter(|place| place.pc() == pc)
+            .collect();
+        candidates.sort_unstable();
+        if candidates.is_empty() {
+            return self.leave_unknown(pc);
+        }
+        if candidates.len() > MAX_BANKS_TRIED {
+            let pc = self.constant(pc.into());
+            self.b.ins().jump(self.dispatch, &[pc.into()]);
+            return;
+        }
+        let bits = self.high_bits();
+        for place in candidates {
+            let Some(&label) = self.blocks.get(&place) else {
+                continue;
+            };
+            let is_here =
+                self.b
+                    .ins()
+                    .icmp_imm_u(IntCC::Equal, bits, i64::from(place.bits() & 0xFFFF_0000));
+            let other = self.b.create_block();
+            self.b.ins().brif(is_here, label, &[], other, &[]);
+            self.begin(other);
+        }
+        self.leave_unknown(pc);
+    }
+
+    /// Finds the block of an address by halving: conditional branches are
+    /// predicted where indirect ones are not (see `cpu/interpreter.rs`).
+    pub(super) fn emit_dispatch(&mut self, plan: &Plan) {
+        let dispatch = self.dispatch;
+        let pc = self.b.append_block_param(dispatch, I32);
+        self.begin_afresh(dispatch);
+        let bits = self.high_bits();
+        let high = self.b.ins().bor(pc, bits);
+        let is_low = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, pc, 0x4000);
+        let place = self.b.ins().select(is_low, pc, high);
+        let unknown = self.b.create_block();
+        self.b.set_cold_block(unknown);
+        self.emit_search(&plan.blocks, place, unknown);
+        self.begin(unknown);
+        self.leave(pc, Exit::Unknown);
+    }
+
+    /// Halves by weight, so that what runs often is found early.
+    fn emit_search(
+        &mut self,
+        blocks: &[Block],
+        place: Value,
+        unknown: cranelift_codegen::ir::Block,
+    ) {
+        match blocks {
+            [] => {
+                self.b.ins().jump(unknown, &[]);
+            }
+            [block] => {
+                let Some(&label) = self.blocks.get(&block.place) else {
+                    self.b.ins().jump(unknown, &[]);
+                    return;
+                };
+                let found =
+                    self.b
+                        .ins()
+                        .icmp_imm_u(IntCC::Equal, place, i64::from(block.place.bits()));
+                self.b.ins().brif(found, label, &[], unknown, &[]);
+            }
+            _ => {
+                let total: u32 = blocks.iter().map(|block| block.weight).sum();
+                let mut before = 0;
+                let half = blocks
+                    .iter()
+                    .position(|block| {
+                        before += block.weight;
+                        before * 2 >= total
+                    })
+                    .unwrap_or(0)
+                    .clamp(1, blocks.len() - 1);
+                let (left, right) = blocks.split_at(half);
+                let below = self.b.create_block();
+                let above = self.b.create_block();
+                let is_below = self.b.ins().icmp_imm_u(
+                    IntCC::UnsignedLessThan,
+                    place,
+                    i64::from(right[0].place.bits()),
+                );
+                self.b.ins().brif(is_below, below, &[], above, &[]);
+                self.begin(below);
+                self.emit_search(left, place, unknown);
+                self.begin(above);
+                self.emit_search(right, place, unknown);
+            }
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! Memory accesses: plain memory directly, everything else through the bus.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{InstBuilder, Value};
+
+use super::{Emitter, Register, TRUSTED};
+use crate::translator::context::{self, Moment, Timing};
+use crate::translator::exit::Exit;
+use crate::translator::layout;
+
+pub(super) use crate::translator::context::LATE;
+
+/// An address, known or not.
+#[derive(Clone, Copy)]
+pub(super) enum Address {
+    At(u16),
+    In(Value),
+}
+
+impl From<Value> for Address {
+    fn from(value: Value) -> Self {
+        Self::In(value)
+    }
+}
+
+/// Where code goes on after a write that the run loop must look at.
+#[derive(Clone, Copy)]
+pub(super) struct Next {
+    pub(super) pc: u16,
+    /// T-cycles of the instruction.
+    pub(super) cycles: i64,
+}
+
+/// Offset from the machine of a byte that is memory and nothing else.
+fn plain_offset(addr: u16) -> Option<usize> {
+    match addr {
+        0xC000..=0xFDFF => Some(layout::WRAM + usize::from(addr & 0x1FFF)),
+        0xFF80..=0xFFFE => Some(layout::HRAM + usize::from(addr & 0x7F)),
+        _ => None,
+    }
+}
+
+impl Emitter<'_, '_> {
+    /// Reads `at` cycles into the instruction.
+    pub(super) fn read(&mut self, addr: impl Into<Address>, at: u8, late: u8) -> Value {
+        match addr.into() {
+            Address::At(addr) => self.read_known(addr, at),
+            Address::In(addr) => {
+                let table = if late == 0 {
+                    layout::READ_PAGES
+                } else {
+                    layout::LATE_READ_PAGES
+                };
+                let page = self.page(table, addr);
+                let fast = self.b.create_block();
+                let slow = self.b.create_block();
+                let done = self.b.create_block();
+                self.b.set_cold_block(slow);
+                let result = self.b.append_block_param(done, I32);
+                self.b.ins().brif(page, fast, &[], slow, &[]);
+                self.begin(slow);
+                let value = self.call_read(addr, Timing { at, late });
+                self.b.ins().jump(done, &[value.into()]);
+                self.begin(fast);
+                let cell = self.cell(page, addr);
+                let value = self.b.ins().uload8(I32, TRUSTED, cell, 0);
+                self.b.ins().jump(done, &[value.into()]);
+                self.begin(done);
+                result
+            }
+        }
+    }
+
+    fn read_known(&mut self, addr: u16, at: u8) -> Value {
+        if let Some(offset) = plain_offset(addr) {
+            return self.load8(offset);
+        }
+        match addr {
+            0x0000..=0x3FFF => {
+                let byte = self.image.get(usize::from(addr)).copied();
+                self.constant(byte.unwrap_or(0xFF).into())
+            }
+            0x4000..=0x7FFF => {
+                let page = self.load(I64, layout::READ_PAGES + usize::from(addr >> 12) * 8);
+                self.b.ins().uload8(I32, TRUSTED, page, i32::from(addr))
+            }
+            0x8000..=0x9FFF => self.load8(layout::VRAM + usize::from(addr & 0x1FFF)),
+            0xFF00 => self.load8(layout::JOYPAD_LATCH),
+            0xFF0F => {
+                let requested = self.load8(layout::INTERRUPTS_REQUESTED);
+                self.b.ins().bor_imm_u(requested, 0xE0)
+            }
+            0xFFFF => self.load8(layout::INTERRUPTS_ENABLED),
+            // Nothing is there, or only a Game Boy Color has it.
+            0xFF03 | 0xFF08..=0xFF0E | 0xFF4C..=0xFF7F => self.constant(0xFF),
+            0xFF44 => self.read_ly(at),
+            _ => {
+                let addr = self.constant(addr.into());
+                self.call_read(addr, Timing { at, late: 0 })
+            }
+        }
+    }
+
+    /// LY as it is, unless the LCD has to be caught up first.
+    fn read_ly(&mut self, at: u8) -> Value {
+        let clock = self.load(I64, layout::LCD_CLOCK);
+        let target = self.load(I64, layout::LCD_TARGET);
+        let synced_to = self.load(I64, layout::LCD_SYNCED_TO);
+        let left = self.b.ins().isub(target, clock);
+        let transition_at = self.b.ins().iadd(synced_to, left);
+        let read_at = self.add(self.cycles, self.offset + i64::from(at));
+        let is_past = self
+            .b
+            .ins()
+            .icmp(IntCC::SignedLessThanOrEqual, transition_at, read_at);
+        let slow = self.b.create_block();
+        let fast = self.b.create_block();
+        let done = self.b.create_block();
+        self.b.set_cold_block(slow);
+        let result = self.b.append_block_param(done, I32);
+        self.b.ins().brif(is_past, slow, &[], fast, &[]);
+        self.begin(slow);
+        let addr = self.constant(0xFF44);
+        let value = self.call_read(addr, Timing::at(at));
+        self.b.ins().jump(done, &[value.into()]);
+        self.begin(fast);
+        let value = self.load8(layout::LY);
+        self.b.ins().jump(done, &[value.into()]);
+        self.begin(done);
+        result
+    }
+
+    /// Entry of a page table for an address: what to add to the address, or 0.
+    fn page(&mut self, table: usize, addr: Value) -> Value {
+        let number = self.shift_right(addr, 12);
+        let number = self.b.ins().uextend(I64, number);
+        let offset = self.b.ins().ishl_imm_u(number, 3);
+        let entry = self.b.ins().iadd(self.machine, offset);
+        self.b.ins().load(I64, TRUSTED, entry, table as i32)
+    }
+
+    fn cell(&mut self, page: Value, addr: Value) -> Value {
+        let addr = self.b.ins().uextend(I64, addr);
+        self.b.ins().iadd(page, addr)
+    }
+
+    /// When the present instruction accesses memory, for a helper.
+    fn moment(&mut self, timing: Timing) -> Value {
+        let since_previous = self.previous_offset.map(|previous| self.offset - previous);
+        let moment = Moment {
+            offset: self.offset as u16,
+            since_previous: since_previous.map(|cycles| cycles as u8),
+            timing,
+        };
+        self.constant(moment.encode().into())
+    }
+
+    fn call_read(&mut self, addr: Value, timing: Timing) -> Value {
+        let moment = self.moment(timing);
+        let function = self.load(I64, layout::READ);
+        let machine = self.machine;
+        let call =
+            self.b
+                .ins()
+                .call_indirect(self.signatures.read, function, &[machine, addr, moment]);
+        self.b.inst_results(call)[0]
+    }
+
+    /// Calls the bus; the result says whether the run loop must look.
+    fn call_write(&mut self, addr: Value, value: Value, timing: Timing) -> Value {
+        let moment = self.moment(timing);
+        let function = self.load(I64, layout::WRITE);
+        let machine = self.machine;
+        let call = self.b.ins().call_indirect(
+            self.signatures.write,
+            function,
+            &[machine, addr, value, moment],
+        );
+        self.b.inst_results(call)[0]
+    }
+
+    /// Goes back to the run loop if a write ended the slice or moved the code.
+    fn leave_if(&mut self, leave: Value, next: Next) {
+        // Another bank at 4000 does not concern code below.
+        let mask = if self.place.pc() < 0x4000 {
+            context::LEAVE
+        } else {
+            context::LEAVE | context::LEAVE_HIGH
+        };
+        let leave = self.and(leave, mask.into());
+        let out = self.b.create_block();
+        let on = self.b.create_block();
+        self.b.set_cold_block(out);
+        self.b.ins().brif(leave, out, &[], on, &[]);
+        self.begin(out);
+        let now = self.now();
+        self.store(now, layout::PREVIOUS_START);
+        let after = self.add(now, next.cycles);
+        self.store(after, layout::CYCLES);
+        let cache = self.cache;
+        self.flush();
+        self.cache = cache;
+        let pc = self.constant(next.pc.into());
+        self.leave(pc, Exit::Again);
+        self.begin(on);
+    }
+
+    /// Writes `at` cycles into the instruction, whose other effects are done.
+    pub(super) fn write(
+        &mut self,
+        addr: impl Into<Address>,
+        value: Value,
+        timing: Timing,
+        next: Next,
+    ) {
+        match addr.into() {
+            Address::At(addr) => {
+                if let Some(offset) = plain_offset(addr) {
+                    self.store8(value, offset);
+                } else {
+                    let known = self.constant(addr.into());
+                    if (0x8000..0xA000).contains(&addr) {
+                        self.write_unknown(known, value, timing, next);
+                    } else {
+                        let leave = self.call_write(known, value, timing);
+                        self.leave_if(leave, next);
+                    }
+                }
+            }
+            Address::In(addr) => self.write_unknown(addr, value, timing, next),
+        }
+    }
+
+    fn write_unknown(&mut self, addr: Value, value: Value, timing: Timing, next: Next) {
+        let table = if timing.late == 0 {
+            layout::WRITE_PAGES
+        } else {
+            layout::LATE_WRITE_PAGES
+        };
+        let page = self.page(table, addr);
+        let fast = self.b.create_block();
+        let slow = self.b.create_block();
+        let done = self.b.create_block();
+        self.b.set_cold_block(slow);
+        self.b.ins().brif(page, fast, &[], slow, &[]);
+        self.begin(slow);
+        let leave = self.call_write(addr, value, timing);
+        self.leave_if(leave, next);
+        self.b.ins().jump(done, &[]);
+        self.begin(fast);
+        let cell = self.cell(page, addr);
+        self.b.ins().istore8(TRUSTED, value, cell, 0);
+        self.b.ins().jump(done, &[]);
+        self.begin(done);
+    }
+
+    /// LD (nn),SP.
+    pub(super) fn emit_store_sp(&mut self, addr: u16, next: Next) {
+        let sp = self.get(Register::Sp);
+        let low = self.and(sp, 0xFF);
+        let high = self.shift_right(sp, 8);
+        let addr_high = addr.wrapping_add(1);
+        if let (Some(at_low), Some(at_high)) = (plain_offset(addr), plain_offset(addr_high)) {
+            self.store8(low, at_low);
+            self.store8(high, at_high);
+            return;
+        }
+        let timing = Timing { at: 0, late: 0 };
+        let addr = self.constant(addr.into());
+        let addr_high = self.constant(addr_high.into());
+        let first = self.call_write(addr, low, timing);
+        let second = self.call_write(addr_high, high, timing);
+        let leave = self.b.ins().bor(first, second);
+        self.leave_if(leave, next);
+    }
+
+    /// A pair of bytes at `addr` lies in one page of plain memory, or in HRAM.
+    /// Leaves the present block for the one that handles neither.
+    fn pair_cell(&mut self, table: usize, addr: Value) -> PairBlocks {
+        let page = self.page(table, addr);
+        let within = self.and(addr, 0xFFF);
+        let whole = self.b.ins().icmp_imm_u(IntCC::NotEqual, within, 0xFFF);
+        let mapped = self.b.ins().icmp_imm_u(IntCC::NotEqual, page, 0);
+        let plain = self.b.ins().band(whole, mapped);
+        let fast = self.b.create_block();
+        let cell = self.b.append_block_param(fast, I64);
+        let not_paged = self.b.create_block();
+        let in_hram = self.b.create_block();
+        let slow = self.b.create_block();
+        self.b.set_cold_block(slow);
+        let paged_cell = self.cell(page, addr);
+        self.b
+            .ins()
+            .brif(plain, fast, &[paged_cell.into()], not_paged, &[]);
+        self.begin(not_paged);
+        let offset = self.add(addr, -0xFF80);
+        let is_hram = self
+            .b
+            .ins()
+            .icmp_imm_u(IntCC::UnsignedLessThan, offset, 0x7E);
+        self.b.ins().brif(is_hram, in_hram, &[], slow, &[]);
+        self.begin(in_hram);
+        let offset = self.b.ins().uextend(I64, offset);
+        let hram = self.b.ins().iadd_imm_s(self.machine, layout::HRAM as i64);
+        let hram_cell = self.b.ins().iadd(hram, offset);
+        self.b.ins().jump(fast, &[hram_cell.into()]);
+        PairBlocks { fast, cell, slow }
+    }
+
+    pub(super) fn pop(&mut self, low_at: u8) -> Value {
+        let sp = self.get(Register::Sp);
+        let above = self.add(sp, 2);
+        let above = self.and(above, 0xFFFF);
+        self.set(Register::Sp, above);
+        let PairBlocks { fast, cell, slow } = self.pair_cell(layout::READ_PAGES, sp);
+        let done = self.b.create_block();
+        let result = self.b.append_block_param(done, I32);
+        self.begin(slow);
+        let low = self.call_read(
+            sp,
+            Timing {
+                at: low_at,
+                late: 0,
+            },
+        );
+        let next = self.add(sp, 1);
+        let next = self.and(next, 0xFFFF);
+        let high = self.call_read(
+            next,
+            Timing {
+                at: low_at + 4,
+                late: 0,
+            },
+        );
+        let high = self.shift_left(high, 8);
+        let value = self.b.ins().bor(high, low);
+        self.b.ins().jump(done, &[value.into()]);
+        self.begin(fast);
+        let value = self.b.ins().uload16(I32, TRUSTED, cell, 0);
+        self.b.ins().jump(done, &[value.into()]);
+        self.begin(done);
+        result
+    }
+
+    pub(super) fn push(&mut self, value: Value, high_at: u8, next: Next) {
+        let sp = self.get(Register::Sp);
+        let below = self.add(sp, -2);
+        let below = self.and(below, 0xFFFF);
+        self.set(Register::Sp, below);
+        let PairBlocks { fast, cell, slow } = self.pair_cell(layout::WRITE_PAGES, below);
+        let done = self.b.create_block();
+        self.begin(slow);
+        let high = self.shift_right(value, 8);
+        let low = self.and(value, 0xFF);
+        let addr_high = self.add(sp, -1);
+        let addr_high = self.and(addr_high, 0xFFFF);
+        let first = self.call_write(
+            addr_high,
+            high,
+            Timing {
+                at: high_at,
+                late: 0,
+            },
+        );
+        let second = self.call_write(
+            below,
+            low,
+            Timing {
+                at: high_at + 4,
+                late: 0,
+            },
+        );
+        let leave = self.b.ins().bor(first, second);
+        self.leave_if(leave, next);
+        self.b.ins().jump(done, &[]);
+        self.begin(fast);
+        self.b.ins().istore16(TRUSTED, value, cell, 0);
+        self.b.ins().jump(done, &[]);
+        self.begin(done);
+    }
+}
+
+/// What [`Emitter::pair_cell`] made.
+struct PairBlocks {
+    /// Both bytes are at `cell`.
+    fast: cranelift_codegen::ir::Block,
+    cell: Value,
+    /// Both bytes go through the bus.
+    slow: cranelift_codegen::ir::Block,
+}

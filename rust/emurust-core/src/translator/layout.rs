@@ -1,0 +1,46 @@
+//! Where native code finds the parts of the machine: offsets in bytes.
+
+use std::mem::offset_of;
+
+use super::context;
+use crate::interrupts::Interrupts;
+use crate::joypad::Joypad;
+use crate::machine::Machine;
+use crate::ppu::Ppu;
+
+const NATIVE: usize = offset_of!(Machine, native);
+
+pub(super) const A: usize = offset_of!(Machine, cpu.a);
+pub(super) const BC: usize = offset_of!(Machine, cpu.bc);
+pub(super) const DE: usize = offset_of!(Machine, cpu.de);
+pub(super) const HL: usize = offset_of!(Machine, cpu.hl);
+pub(super) const SP: usize = offset_of!(Machine, cpu.sp);
+pub(super) const PC: usize = offset_of!(Machine, cpu.pc);
+pub(super) const IME: usize = offset_of!(Machine, cpu.ime);
+pub(super) const CYCLES: usize = offset_of!(Machine, cycles);
+pub(super) const PREVIOUS_START: usize = offset_of!(Machine, previous_start);
+pub(super) const SLICE_END: usize = offset_of!(Machine, slice_end);
+pub(super) const WRAM: usize = offset_of!(Machine, wram);
+pub(super) const HRAM: usize = offset_of!(Machine, hram);
+pub(super) const VRAM: usize = offset_of!(Machine, ppu) + offset_of!(Ppu, vram);
+pub(super) const LY: usize = offset_of!(Machine, ppu) + offset_of!(Ppu, ly);
+pub(super) const LCD_CLOCK: usize = offset_of!(Machine, ppu) + offset_of!(Ppu, clock);
+pub(super) const LCD_TARGET: usize = offset_of!(Machine, ppu) + offset_of!(Ppu, target);
+pub(super) const LCD_SYNCED_TO: usize = offset_of!(Machine, ppu) + offset_of!(Ppu, synced_to);
+pub(super) const JOYPAD_LATCH: usize = offset_of!(Machine, joypad) + offset_of!(Joypad, latch);
+pub(super) const INTERRUPTS_REQUESTED: usize =
+    offset_of!(Machine, interrupts) + offset_of!(Interrupts, requested);
+pub(super) const INTERRUPTS_ENABLED: usize =
+    offset_of!(Machine, interrupts) + offset_of!(Interrupts, enabled);
+pub(super) const ZERO: usize = NATIVE + context::ZERO;
+pub(super) const SUBTRACT: usize = NATIVE + context::SUBTRACT;
+pub(super) const HALF: usize = NATIVE + context::HALF;
+pub(super) const CARRY: usize = NATIVE + context::CARRY;
+pub(super) const HIGH_BITS: usize = NATIVE + context::HIGH_BITS;
+pub(super) const SAVED_REGISTER: usize = NATIVE + context::SAVED_REGISTER;
+pub(super) const READ: usize = NATIVE + context::READ;
+pub(super) const WRITE: usize = NATIVE + context::WRITE;
+pub(super) const READ_PAGES: usize = NATIVE + context::READ_PAGES;
+pub(super) const LATE_READ_PAGES: usize = NATIVE + context::LATE_READ_PAGES;
+pub(super) const WRITE_PAGES: usize = NATIVE + context::WRITE_PAGES;
+pub(super) const LATE_WRITE_PAGES: usize = NATIVE + context::LATE_WRITE_PAGES;

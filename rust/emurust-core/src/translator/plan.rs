@@ -1,0 +1,257 @@
+//! Which code to translate: the blocks of the instructions that were seen running.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::profile::Profile;
+use crate::cpu::instructions::LENGTHS;
+use crate::rom::ROM_BANK_SIZE;
+
+/// Instructions of the longest block: a block only starts when all of it fits
+/// into the slice, and what does not fit is interpreted.
+const MAX_BLOCK: usize = 24;
+/// Guest instructions of the largest translation.
+const MAX_INSTRUCTIONS: usize = 12_000;
+/// Runs of an instruction before it is worth translating.
+const HOT: u8 = 2;
+
+/// Where code is: its address, and the bank that is mapped there. Two places
+/// differ if either does, because both show in what the code does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Place(u32);
+
+impl Place {
+    /// In the switchable bank that begins at `high_offset` of the image, if `pc` is there.
+    pub(super) fn new(pc: u16, high_offset: usize) -> Self {
+        if pc < 0x4000 {
+            Self(u32::from(pc))
+        } else {
+            Self(Self::high_bits(high_offset) | u32::from(pc))
+        }
+    }
+
+    /// What the bank at this offset of the image adds to an address.
+    pub(super) fn high_bits(high_offset: usize) -> u32 {
+        (high_offset as u32) << 2
+    }
+
+    pub(super) fn pc(self) -> u16 {
+        self.0 as u16
+    }
+
+    pub(super) fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// Offset in the image of the bank mapped at 4000, if the code is there.
+    fn high_offset(self) -> usize {
+        (self.0 >> 16) as usize * ROM_BANK_SIZE
+    }
+
+    /// The place that code here sees at `pc`.
+    pub(super) fn at(self, pc: u16) -> Self {
+        Self::new(pc, self.high_offset())
+    }
+
+    /// Number of the place in tables of [`places`] entries.
+    pub(super) fn index(self) -> usize {
+        self.high_offset() + usize::from(self.pc())
+    }
+
+    fn from_index(index: usize) -> Self {
+        if index < ROM_BANK_SIZE {
+            Self::new(index as u16, 0)
+        } else {
+            let bank = index / ROM_BANK_SIZE - 1;
+            let pc = ROM_BANK_SIZE + index % ROM_BANK_SIZE;
+            Self::new(pc as u16, bank * ROM_BANK_SIZE)
+        }
+    }
+
+    /// Offset in the image of the byte here.
+    pub(super) fn offset(self) -> usize {
+        if self.pc() < 0x4000 {
+            usize::from(self.pc())
+        } else {
+            self.high_offset() + usize::from(self.pc()) - ROM_BANK_SIZE
+        }
+    }
+}
+
+/// Places in an image of this length: each byte of bank 0 at its own address,
+/// and each byte of every bank at the switchable one.
+pub(super) fn places(image_len: usize) -> usize {
+    image_len + ROM_BANK_SIZE
+}
+
+/// One instruction of a block.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Instruction {
+    pub(super) pc: u16,
+    pub(super) op: u8,
+    /// The two bytes after the opcode.
+    pub(super) operand: u16,
+}
+
+impl Instruction {
+    pub(super) fn length(self) -> u16 {
+        u16::from(LENGTHS[usize::from(self.op)])
+    }
+
+    pub(super) fn next_pc(self) -> u16 {
+        self.pc.wrapping_add(self.length())
+    }
+
+    pub(super) fn is_conditional_jump(self) -> bool {
+        matches!(self.op & 0xE7, 0x20 | 0xC0 | 0xC2 | 0xC4)
+    }
+
+    /// The next instruction is another one than what follows in memory.
+    pub(super) fn ends_block(self) -> bool {
+        self.op & 0xC7 == 0xC7 || matches!(self.op, 0x18 | 0xC3 | 0xC9 | 0xCD | 0xD9 | 0xE9)
+    }
+
+    /// After it what follows in memory is never next.
+    fn never_falls_through(self) -> bool {
+        matches!(self.op, 0x18 | 0xC3 | 0xC9 | 0xD9 | 0xE9)
+    }
+
+    /// Address that the instruction names as the next one.
+    pub(super) fn target(self) -> Option<u16> {
+        match self.op {
+            0x18 | 0x20 | 0x28 | 0x30 | 0x38 => {
+                Some(self.next_pc().wrapping_add(self.operand as u8 as i8 as u16))
+            }
+            0xC2 | 0xCA | 0xD2 | 0xDA | 0xC3 | 0xC4 | 0xCC | 0xD4 | 0xDC | 0xCD => {
+                Some(self.operand)
+            }
+            op if op & 0xC7 == 0xC7 => Some(u16::from(op & 0x38)),
+            _ => None,
+        }
+    }
+
+    /// HALT, EI and illegal opcodes change what the run loop does: they are
+    /// left to the interpreter.
+    fn is_translatable(self) -> bool {
+        !matches!(
+            self.op,
+            0x76 | 0xFB
+                | 0xD3
+                | 0xDB
+                | 0xDD
+                | 0xE3
+                | 0xE4
+                | 0xEB
+                | 0xEC
+                | 0xED
+                | 0xF4
+                | 0xFC
+                | 0xFD
+        )
+    }
+}
+
+/// Instructions that run one after the other.
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    pub(super) place: Place,
+    pub(super) instructions: Vec<Instruction>,
+    /// How often it was seen running, up to a limit.
+    pub(super) weight: u32,
+}
+
+/// All blocks of a translation, in order of their places.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Plan {
+    pub(super) blocks: Vec<Block>,
+}
+
+impl Plan {
+    /// The blocks of what the profile saw running often enough, without those that exist.
+    pub(super) fn new(image: &[u8], profile: &Profile, exists: impl Fn(Place) -> bool) -> Self {
+        let hot = hot_instructions(image, profile);
+        let leaders = leaders(&hot, profile);
+        let mut blocks = Vec::new();
+        for &leader in leaders.iter().filter(|&&leader| !exists(leader)) {
+            let mut instructions = Vec::new();
+            let mut place = leader;
+            while let Some(&instruction) = hot.get(&place) {
+                instructions.push(instruction);
+                place = leader.at(instruction.next_pc());
+                if instruction.ends_block() || leaders.contains(&place) {
+                    break;
+                }
+            }
+            let weight = u32::from(profile.count(leader)).max(1);
+            for (index, part) in instructions.chunks(MAX_BLOCK).enumerate() {
+                let Some(first) = part.first() else { continue };
+                blocks.push(Block {
+                    place: leader.at(first.pc),
+                    instructions: part.to_vec(),
+                    weight: if index == 0 { weight } else { 1 },
+                });
+            }
+        }
+        blocks.sort_by_key(|block| block.place);
+        blocks.dedup_by_key(|block| block.place);
+        Self { blocks }
+    }
+
+    pub(super) fn instructions(&self) -> usize {
+        self.blocks.iter().map(|b| b.instructions.len()).sum()
+    }
+}
+
+fn hot_instructions(image: &[u8], profile: &Profile) -> BTreeMap<Place, Instruction> {
+    let mut threshold = HOT;
+    loop {
+        let hot: BTreeMap<Place, Instruction> = (0..places(image.len()))
+            .map(Place::from_index)
+            .filter(|&place| profile.count(place) >= threshold)
+            .filter_map(|place| decode(image, place).map(|instruction| (place, instruction)))
+            .collect();
+        if hot.len() <= MAX_INSTRUCTIONS || threshold == u8::MAX {
+            return hot.into_iter().take(MAX_INSTRUCTIONS).collect();
+        }
+        threshold = threshold.saturating_mul(2);
+    }
+}
+
+/// The instruction at a place, if it can be translated and is fetched from one bank.
+fn decode(image: &[u8], place: Place) -> Option<Instruction> {
+    let bytes = image.get(place.offset()..)?;
+    let byte = |index: usize| bytes.get(index).copied().unwrap_or(0xFF);
+    let instruction = Instruction {
+        pc: place.pc(),
+        op: byte(0),
+        operand: u16::from_le_bytes([byte(1), byte(2)]),
+    };
+    // PyBoy fetches from the switchable bank two bytes too early, and the last
+    // two bytes through the bus.
+    let limit = if place.pc() < 0x4000 { 0x3FFE } else { 0x7FFE };
+    (instruction.next_pc() <= limit && instruction.is_translatable()).then_some(instruction)
+}
+
+fn leaders(hot: &BTreeMap<Place, Instruction>, profile: &Profile) -> BTreeSet<Place> {
+    let mut leaders = BTreeSet::new();
+    let mut followed: BTreeSet<Place> = BTreeSet::new();
+    for (&place, &instruction) in hot {
+        let next = place.at(instruction.next_pc());
+        if instruction.ends_block() {
+            if !instruction.never_falls_through() {
+                leaders.insert(next);
+            }
+        } else {
+            followed.insert(next);
+        }
+        if let Some(target) = instruction.target() {
+            leaders.insert(place.at(target));
+        }
+    }
+    for &place in hot.keys() {
+        if !followed.contains(&place) || profile.is_entry(place) {
+            leaders.insert(place);
+        }
+    }
+    leaders.retain(|place| hot.contains_key(place));
+    leaders
+}

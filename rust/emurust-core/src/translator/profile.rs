@@ -1,0 +1,87 @@
+//! What has been running in the interpreter, so that it can be translated.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicU8, Ordering};
+
+use super::plan::{places, Place};
+
+const OFTEN: u8 = 8;
+
+/// Counts of one cartridge, shared by all its machines. Counts may be lost where
+/// two threads count at once: they choose what is translated and nothing else.
+#[derive(Debug)]
+pub(super) struct Profile {
+    counts: Box<[AtomicU8]>,
+    /// How often execution was found to begin at a place.
+    entries: Box<[AtomicU8]>,
+    steps: AtomicU32,
+    crossings: AtomicU64,
+}
+
+impl Profile {
+    pub(super) fn new(image_len: usize) -> Self {
+        let places = places(image_len);
+        Self {
+            counts: (0..places).map(|_| AtomicU8::new(0)).collect(),
+            entries: (0..places).map(|_| AtomicU8::new(0)).collect(),
+            steps: AtomicU32::new(0),
+            crossings: AtomicU64::new(0),
+        }
+    }
+
+    /// An instruction ran in the interpreter.
+    #[inline]
+    pub(super) fn note(&self, place: Place) {
+        count(self.counts.get(place.index()));
+    }
+
+    /// Execution came here and found no translation.
+    #[inline]
+    pub(super) fn note_entry(&self, place: Place) {
+        count(self.entries.get(place.index()));
+    }
+
+    /// Instructions interpreted, and changes from one native function to another.
+    pub(super) fn note_work(&self, steps: u32, crossings: u32) {
+        self.steps.fetch_add(steps, Ordering::Relaxed);
+        if crossings > 0 {
+            self.crossings
+                .fetch_add(crossings.into(), Ordering::Relaxed);
+        }
+    }
+
+    /// Instructions interpreted since the last call of [`Self::restart`].
+    pub(super) fn steps(&self) -> u32 {
+        self.steps.load(Ordering::Relaxed)
+    }
+
+    /// Changes from one native function to another since then.
+    pub(super) fn crossings(&self) -> u64 {
+        self.crossings.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn restart(&self) {
+        self.steps.store(0, Ordering::Relaxed);
+        self.crossings.store(0, Ordering::Relaxed);
+    }
+
+    pub(super) fn count(&self, place: Place) -> u8 {
+        self.counts
+            .get(place.index())
+            .map_or(0, |count| count.load(Ordering::Relaxed))
+    }
+
+    /// Execution begins here often: a block should, too. (Interrupts return
+    /// anywhere; blocks should not be cut at all these places.)
+    pub(super) fn is_entry(&self, place: Place) -> bool {
+        self.entries
+            .get(place.index())
+            .is_some_and(|count| count.load(Ordering::Relaxed) >= OFTEN)
+    }
+}
+
+fn count(cell: Option<&AtomicU8>) {
+    if let Some(count) = cell {
+        let seen = count.load(Ordering::Relaxed);
+        count.store(seen.saturating_add(1), Ordering::Relaxed);
+    }
+}
