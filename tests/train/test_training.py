@@ -103,6 +103,27 @@ def test_equal_seeds_train_alike_and_others_do_not(small: Small) -> None:
         assert_equal(policies[0], policies[2])
 
 
+def test_beginning_with_another_trainings_policy(small: Small, trained: Path) -> None:
+    before = read_checkpoint(trained)
+    # Too small a rate to change anything: what comes out is what went in.
+    outcome = train(
+        small(
+            "second",
+            f"--run.start_from={trained}",
+            "--env.reward_weights.explore=0.5",
+            "--train.learning_rate=0",
+        )
+    )
+    assert_equal(read_checkpoint(outcome.checkpoint).policy, before.policy)
+    for option, message in (
+        ("--policy.hidden_size=24", "another policy"),
+        ("--env.observation=ram", "trained with other observations"),
+        ("--run.start_from=nowhere", "there is no checkpoint nowhere"),
+    ):
+        with pytest.raises(CheckpointError, match=message):
+            train(small("third", f"--run.start_from={trained}", option))
+
+
 @pytest.mark.parametrize("observation", ["packed", "all", "ram", "screen"])
 @pytest.mark.parametrize("recurrent", ["true", "false"])
 def test_every_observation_has_a_policy(small: Small, observation: str, recurrent: str) -> None:

@@ -100,6 +100,9 @@ def train(config: Config, checkpoint: Checkpoint | None = None) -> Outcome:
     run = config["run"]
     device = find_device(run["device"])
     folder = _prepared_folder(Path(run["directory"]), new=checkpoint is None)
+    first = None
+    if checkpoint is None and run["start_from"]:
+        first = read_checkpoint(Path(run["start_from"]))
     if run["threads"]:
         torch.set_num_threads(run["threads"])
     random.seed(run["seed"])
@@ -108,9 +111,10 @@ def train(config: Config, checkpoint: Checkpoint | None = None) -> Outcome:
     machines = _machines(config)
     try:
         policy = make_policy(config, machines.driver_env)
-        if checkpoint is not None:
-            checkpoint.check_task(machines.task, folder)
-            checkpoint.load_policy(policy, folder)
+        for one, path in ((checkpoint, str(folder)), (first, run["start_from"])):
+            if one is not None:
+                one.check_task(machines.task, path)
+                one.load_policy(policy, path)
         (folder / "config.toml").write_text(to_toml(config), "utf-8")
         steps = checkpoint.steps if checkpoint else 0
         report = config["report"]
