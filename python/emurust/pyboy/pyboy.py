@@ -28,7 +28,8 @@ from emurust.errors import (
 from emurust.pyboy.api import constants
 from emurust.pyboy.api.gameshark import GameShark
 from emurust.pyboy.api.memory_scanner import MemoryScanner
-from emurust.pyboy.api.palette import GREY, NAMED_PALETTES, Palette
+from emurust.pyboy.api.palette import GREY, Palette
+from emurust.pyboy.api.palette import NAMED_PALETTES as DMG_PALETTES
 from emurust.pyboy.api.rumble import Rumble
 from emurust.pyboy.api.screen import Screen
 from emurust.pyboy.api.sgb import SGB
@@ -52,7 +53,7 @@ from emurust.pyboy.utils import (
 )
 from emurust.rom import load_rom
 
-__all__ = ["PyBoy"]
+__all__ = ["DMG_PALETTES", "PyBoy"]
 
 _LOGGER = logging.getLogger("emurust.pyboy")
 
@@ -178,7 +179,7 @@ class PyBoy:
         self._quitting = False
         self._events: list[WindowEvent] = []
         self._later: list[tuple[int, int]] = []
-        self._palettes = cycle(NAMED_PALETTES.values())
+        self._palettes = cycle(DMG_PALETTES.values())
         self._target_speed = 0 if is_headless(window) else 1
         self._speed_before_pause = self._target_speed
         self._next_frame_time = time.perf_counter()
@@ -370,9 +371,12 @@ class PyBoy:
         elif event == WindowEvent.RELEASE_SPEED_UP:
             self._target_speed = 0 if self._target_speed else 1
         elif event == WindowEvent.CYCLE_PALETTE:
-            self.set_color_palette(next(self._palettes))
+            self._cycle_palette()
         elif event in (WindowEvent.STATE_SAVE, WindowEvent.STATE_LOAD):
             self._quick_state(save=event == WindowEvent.STATE_SAVE)
+
+    def _cycle_palette(self) -> None:
+        self.set_color_palette(next(self._palettes))
 
     def _set_paused(self, paused: bool) -> None:
         if paused and not self.paused:

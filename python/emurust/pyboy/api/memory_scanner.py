@@ -91,7 +91,7 @@ class MemoryScanner:
             ValueError: `byte_width` is less than 1.
         """
         if byte_width <= 0:
-            raise ValueError(f"a value has at least one byte, not {byte_width}")
+            raise ValueError(f"byte_width must be positive, not {byte_width}")
         self._width, self._mode, self._byteorder = byte_width, value_type, byteorder
         self._found = {}
         last = end_addr - (byte_width - 1)
