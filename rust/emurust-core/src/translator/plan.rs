@@ -129,6 +129,20 @@ impl Instruction {
         }
     }
 
+    /// Writes a register after which the slice ends, so that execution goes on
+    /// from the next instruction.
+    fn ends_slice(self) -> bool {
+        let register = match self.op {
+            0xE0 => self.operand & 0xFF,
+            0xEA if self.operand >= 0xFF00 => self.operand & 0xFF,
+            _ => return false,
+        };
+        matches!(
+            register,
+            0x02 | 0x04..=0x07 | 0x0F | 0x40 | 0x41 | 0x45 | 0x46 | 0xFF
+        )
+    }
+
     /// HALT, EI and illegal opcodes change what the run loop does: they are
     /// left to the interpreter.
     fn is_translatable(self) -> bool {
@@ -242,6 +256,9 @@ fn leaders(hot: &BTreeMap<Place, Instruction>, profile: &Profile) -> BTreeSet<Pl
             }
         } else {
             followed.insert(next);
+        }
+        if instruction.ends_slice() {
+            leaders.insert(next);
         }
         if let Some(target) = instruction.target() {
             leaders.insert(place.at(target));

@@ -17,7 +17,7 @@ const PATIENCE: u32 = 20;
 const MAX_FUNCTIONS: usize = 8;
 /// Changes between functions for each instruction translated, before they are
 /// made one: those then cost about as much as making it.
-const MAX_CROSSINGS: u64 = 2_000;
+const MAX_CROSSINGS: u64 = 500;
 /// Translations of one cartridge, so that a program that never settles does not
 /// keep the code generator busy.
 const MAX_TRANSLATIONS: u32 = 64;
