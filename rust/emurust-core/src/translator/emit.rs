@@ -89,6 +89,9 @@ struct Emitter<'a, 'f> {
     image: &'a [u8],
     waits: &'a WaitTable,
     blocks: HashMap<Place, ir::Block>,
+    plan: HashMap<Place, &'a Block>,
+    /// Inside of a routine that is emitted where it is called: where it returns to.
+    returns_to: Option<Place>,
     signatures: HelperSignatures,
     cache: Cache,
     machine: Value,
@@ -132,6 +135,12 @@ pub(super) fn emit<'f>(
         image,
         waits,
         blocks,
+        plan: plan
+            .blocks
+            .iter()
+            .map(|block| (block.place, block))
+            .collect(),
+        returns_to: None,
         signatures,
         cache: Cache::default(),
         machine,
@@ -338,11 +347,16 @@ impl Emitter<'_, '_> {
         let Some(&label) = self.blocks.get(&block.place) else {
             return;
         };
+        self.begin_afresh(label);
+        self.cycles = self.load(I64, layout::CYCLES);
+        self.emit_body(block);
+    }
+
+    /// The block's code, at the present position; `cycles` is the time there.
+    fn emit_body(&mut self, block: &Block) {
         self.place = block.place;
         self.offset = 0;
         self.previous_offset = None;
-        self.begin_afresh(label);
-        self.cycles = self.load(I64, layout::CYCLES);
         self.emit_time_check(block);
         for &instruction in &block.instructions {
             let cycles = if instruction.is_conditional_jump() {

@@ -1,7 +1,7 @@
 //! Jumps, and how blocks find each other.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::I32;
+use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::memory::Next;
@@ -12,6 +12,16 @@ use crate::translator::plan::{Block, Instruction, Place, Plan};
 
 /// Banks that a jump from below 4000 to above looks for itself.
 const MAX_BANKS_TRIED: usize = 3;
+
+/// Instructions of a routine that is emitted wherever it is called.
+const MAX_INLINE: usize = 16;
+
+/// A routine of one block, from its start to its return.
+fn is_short_routine(block: &Block) -> bool {
+    const RET: u8 = 0xC9;
+    block.instructions.len() <= MAX_INLINE
+        && block.instructions.last().is_some_and(|last| last.op == RET)
+}
 
 /// T-cycles of an instruction that does not jump.
 pub(super) fn straight_cycles(op: u8, operand: u16) -> i64 {
@@ -125,13 +135,57 @@ impl Emitter<'_, '_> {
         let value = self.constant(next_pc.into());
         self.push(value, 16, Next { pc: target, cycles });
         self.end_block(cycles);
-        self.go_to(target);
+        let place = self.place.at(target);
+        let leaves_low_code = self.place.pc() < 0x4000 && target >= 0x4000;
+        match self.plan.get(&place) {
+            Some(&routine)
+                if !leaves_low_code && self.returns_to.is_none() && is_short_routine(routine) =>
+            {
+                self.emit_inline(routine, self.place.at(next_pc));
+            }
+            _ => self.go_to(target),
+        }
+    }
+
+    /// Emits a routine where it is called, so that its return needs no search.
+    fn emit_inline(&mut self, routine: &Block, returns_to: Place) {
+        let (place, offset, previous_offset) = (self.place, self.offset, self.previous_offset);
+        let (cycles, cache) = (self.cycles, self.cache);
+        self.returns_to = Some(returns_to);
+        // The caller has flushed the registers; what is known of them stays true.
+        self.cycles = self.load(I64, layout::CYCLES);
+        self.emit_body(routine);
+        self.returns_to = None;
+        (self.place, self.offset, self.previous_offset) = (place, offset, previous_offset);
+        (self.cycles, self.cache) = (cycles, cache);
     }
 
     fn emit_return(&mut self, low_at: u8, cycles: i64) {
         let pc = self.pop(low_at);
         self.end_block(cycles);
-        self.b.ins().jump(self.dispatch, &[pc.into()]);
+        let known = self
+            .returns_to
+            .and_then(|place| Some((place, *self.blocks.get(&place)?)));
+        let Some((place, label)) = known else {
+            self.b.ins().jump(self.dispatch, &[pc.into()]);
+            return;
+        };
+        // The program may have changed the address, or the bank.
+        let mut is_there = self
+            .b
+            .ins()
+            .icmp_imm_u(IntCC::Equal, pc, i64::from(place.pc()));
+        if place.pc() >= 0x4000 {
+            let bits = self.high_bits();
+            let same_bank =
+                self.b
+                    .ins()
+                    .icmp_imm_u(IntCC::Equal, bits, i64::from(place.bits() & 0xFFFF_0000));
+            is_there = self.b.ins().band(is_there, same_bank);
+        }
+        self.b
+            .ins()
+            .brif(is_there, label, &[], self.dispatch, &[pc.into()]);
     }
 
     fn emit_return_from_interrupt(&mut self) {
@@ -149,7 +203,7 @@ impl Emitter<'_, '_> {
             .ins()
             .brif(pending, waiting, &[], self.dispatch, &[pc.into()]);
         self.begin(waiting);
-        let zero = self.b.ins().iconst(cranelift_codegen::ir::types::I64, 0);
+        let zero = self.b.ins().iconst(I64, 0);
         self.store(zero, layout::SLICE_END);
         self.leave(pc, Exit::Again);
     }
