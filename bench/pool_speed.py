@@ -1,11 +1,12 @@
 """Steps per second of ``EmuRust-Pokemon`` and its peers, alternated in one run.
 
-    python bench/pool_speed.py [--seconds 1] [--rounds 3] [--machines 1 4 16 64]
+    python bench/pool_speed.py [--seconds 1] [--warm-up 3] [--rounds 3] [--machines 1 4 16 64]
                                [--chart docs/images/pool_speed.png]
 
 A step is 24 frames of one machine on the shipped cartridge with random buttons; EmuRust and
 the environments on PyBoy make the full observation and reward of it. Rates are medians over
-the rounds. Needs ``pip install pyboy==2.8.1``; the chart needs matplotlib; PufferLib and
+the rounds. A pool of EmuRust's first plays for the time of the warm-up, in which the
+translator makes native code; the others have nothing that gets faster. Needs ``pip install pyboy==2.8.1``; the chart needs matplotlib; PufferLib and
 stable-retro take part if they are installed. Takes about five minutes.
 """
 
@@ -173,9 +174,12 @@ def environments_in_pufferlib(machines: int) -> Iterator[Run]:
     envs.close()
 
 
-def rate(run: Run, seconds: float) -> float:
-    """Steps per second."""
+def rate(run: Run, seconds: float, warm_up: float) -> float:
+    """Steps per second, after some seconds that do not count."""
+    start = time.perf_counter()
     run()
+    while time.perf_counter() - start < warm_up:
+        run()
     start = time.perf_counter()
     steps = 0
     while (now := time.perf_counter()) - start < seconds:
@@ -204,14 +208,15 @@ def contenders(cores: int, machines: int) -> dict[str, Any]:
     return found
 
 
-def measure(machines: int, rounds: int, seconds: float, cores: int) -> dict[str, float]:
+def measure(machines: int, chosen: argparse.Namespace, cores: int) -> dict[str, float]:
     """Medians by name; they take turns."""
     names = contenders(cores, machines)
     rates: dict[str, list[float]] = {name: [] for name in names}
-    for _ in range(rounds):
+    for _ in range(chosen.rounds):
         for name, make in names.items():
+            warm_up = chosen.warm_up if name.startswith("EmuRust") else 0
             with make() as run:
-                rates[name].append(rate(run, seconds))
+                rates[name].append(rate(run, chosen.seconds, warm_up))
     return {name: statistics.median(values) for name, values in rates.items()}
 
 
@@ -263,6 +268,7 @@ def draw(results: dict[int, dict[str, float]], path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seconds", type=float, default=1, help="per measurement")
+    parser.add_argument("--warm-up", type=float, default=3, help="seconds (%(default)s)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--machines", type=int, nargs="+", default=[1, 4, 16, 64])
     parser.add_argument("--chart", type=Path)
@@ -280,7 +286,7 @@ def main() -> None:
         retro.close()
     results = {}
     for machines in chosen.machines:
-        results[machines] = measure(machines, chosen.rounds, chosen.seconds, cores)
+        results[machines] = measure(machines, chosen, cores)
     report(results, cores)
     if chosen.chart is not None:
         draw(results, chosen.chart)
