@@ -6,8 +6,9 @@
 A step is 24 frames of one machine on the shipped cartridge with random buttons; EmuRust and
 the environments on PyBoy make the full observation and reward of it. Rates are medians over
 the rounds. A pool of EmuRust's first plays for the time of the warm-up, in which the
-translator makes native code; the others have nothing that gets faster. Needs ``pip install pyboy==2.8.1``; the chart needs matplotlib; PufferLib and
-stable-retro take part if they are installed. Takes about five minutes.
+translator makes native code; the others have nothing that gets faster. Needs ``pip install
+pyboy==2.8.1``; the chart needs matplotlib; PufferLib and stable-retro take part if they are
+installed. Takes about seven minutes.
 """
 
 from __future__ import annotations
