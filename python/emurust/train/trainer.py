@@ -97,7 +97,7 @@ class Trainer(_PuffeRL):
             policy=self.uncompiled_policy.state_dict(),
             task=self.vecenv.task,
             resume={
-                "optimizer": self.optimizer.state_dict(),
+                "optimizer": _optimizer_state(self.optimizer),
                 "scheduler": self.scheduler.state_dict(),
                 "torch": torch.get_rng_state(),
                 "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
@@ -108,7 +108,7 @@ class Trainer(_PuffeRL):
     def resume(self, state: dict[str, Any], update: int, steps: int) -> None:
         """Goes on from a checkpoint's `resume`, its update and its steps."""
         self.vecenv.load_state_dict(state["machines"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        _load_optimizer_state(self.optimizer, state["optimizer"])
         self.scheduler.load_state_dict(state["scheduler"])
         torch.set_rng_state(state["torch"].cpu())
         if state["cuda"] and torch.cuda.is_available():
@@ -182,3 +182,30 @@ def _is_number(value: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(_is_plain(item) for item in value)
+    return value is None or isinstance(value, (bool, int, float, str))
+
+
+def _optimizer_state(optimizer: Any) -> dict[str, Any]:
+    """Its state without objects of its library (Muon's settings have some), which a
+    checkpoint that is read as data cannot hold."""
+    state: dict[str, Any] = optimizer.state_dict()
+    groups = [
+        {name: value for name, value in group.items() if _is_plain(value)}
+        for group in state["param_groups"]
+    ]
+    return {**state, "param_groups": groups}
+
+
+def _load_optimizer_state(optimizer: Any, state: dict[str, Any]) -> None:
+    """Takes a saved state; what it does not hold stays as the optimizer was made."""
+    own = optimizer.state_dict()["param_groups"]
+    groups = [
+        {**{name: value for name, value in made.items() if not _is_plain(value)}, **saved}
+        for made, saved in zip(own, state["param_groups"], strict=True)
+    ]
+    optimizer.load_state_dict({**state, "param_groups": groups})
