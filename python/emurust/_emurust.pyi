@@ -19,6 +19,7 @@ __all__ = [
     "episode_seed",
     "run_pool_worker",
     "start_index",
+    "translator_unavailable",
 ]
 
 __version__: str

@@ -298,7 +298,7 @@ impl GameBoy {
     /// # Errors
     /// [`TranslatorError`] if native code cannot be had.
     pub fn translate_now(&mut self) -> Result<(), TranslatorError> {
-        self.rom.translation().translate(&self.rom);
+        self.rom.translation().translate_now(&self.rom);
         self.rom.translation().failure().map_or(Ok(()), Err)
     }
 

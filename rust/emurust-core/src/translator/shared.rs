@@ -1,5 +1,6 @@
 //! The translation that all machines of a cartridge share.
 
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,6 +14,8 @@ const FIRST_STEPS: u32 = 20_000;
 /// Before another function is made: instructions interpreted for each one
 /// translated so far, so that translating stays a small part of running.
 const PATIENCE: u32 = 20;
+/// Most of it: where translating brings nothing new, the wait doubles up to this.
+const MAX_STEPS: u32 = 1 << 24;
 /// Functions before they are made one.
 const MAX_FUNCTIONS: usize = 8;
 /// Changes between functions for each instruction translated, before they are
@@ -122,10 +125,28 @@ impl Translation {
     }
 
     /// Translates at once what has been seen running.
-    pub(crate) fn translate(&self, rom: &Rom) {
+    pub(crate) fn translate_now(&self, rom: &Rom) {
+        self.translations.fetch_add(1, Ordering::Relaxed);
+        self.translate(rom);
+    }
+
+    fn translate(&self, rom: &Rom) {
         let current = self.current();
         let whole = current.functions() >= MAX_FUNCTIONS || self.is_scattered();
-        match current.extended(rom.image(), rom.waits(), whole) {
+        // A panic of the code generator must not stop the machines.
+        let work = || current.extended(rom.image(), rom.waits(), whole);
+        let made = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+            let reason = "the code generator failed".to_owned();
+            Err(TranslatorError::Codegen { reason })
+        });
+        match made {
+            Ok(region) if !whole && region.functions() == current.functions() => {
+                // Nothing new.
+                let wanted = self.wanted_steps.load(Ordering::Relaxed).saturating_mul(2);
+                self.wanted_steps
+                    .store(wanted.min(MAX_STEPS), Ordering::Relaxed);
+                self.translations.fetch_sub(1, Ordering::Relaxed);
+            }
             Ok(region) => {
                 let instructions = region.instructions();
                 let wanted = (instructions as u32).saturating_mul(PATIENCE);
