@@ -5,13 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from emurust.pyboy.plugins.base_plugin import PyBoyGameWrapper
+from emurust.pyboy.plugins.game_wrapper_kirby_dream_land import GameWrapperKirbyDreamLand
+from emurust.pyboy.plugins.game_wrapper_pandoras_blocks import GameWrapperPandorasBlocks
+from emurust.pyboy.plugins.game_wrapper_pokemon_gen1 import GameWrapperPokemonGen1
+from emurust.pyboy.plugins.game_wrapper_super_mario_land import GameWrapperSuperMarioLand
+from emurust.pyboy.plugins.game_wrapper_tetris import GameWrapperTetris
+from emurust.pyboy.plugins.not_wrapped import GAMES_NOT_WRAPPED, NotWrapped
 
 if TYPE_CHECKING:
     from emurust.pyboy.pyboy import PyBoy
 
 __all__ = ["PyBoyGameWrapper", "wrapper_for"]
 
+_WRAPPERS: dict[str, type[PyBoyGameWrapper]] = {
+    "TETRIS": GameWrapperTetris,
+    "SUPER MARIOLAND": GameWrapperSuperMarioLand,
+    "KIRBY DREAM LAN": GameWrapperKirbyDreamLand,
+    "POKEMON RED": GameWrapperPokemonGen1,
+    "POKEMON BLUE": GameWrapperPokemonGen1,
+    "DMGTRIS": GameWrapperPandorasBlocks,
+    **dict.fromkeys(GAMES_NOT_WRAPPED, NotWrapped),
+}
+
 
 def wrapper_for(pyboy: PyBoy) -> Any:
-    """The wrapper for the game that is running, or the generic one."""
-    return PyBoyGameWrapper(pyboy)
+    """The wrapper for the game that is running, by its title, or the generic one."""
+    return _WRAPPERS.get(pyboy.cartridge_title, PyBoyGameWrapper)(pyboy)

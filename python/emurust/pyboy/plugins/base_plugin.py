@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import random
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from emurust.pyboy.api.constants import SPRITES, TILES_CGB
 from emurust.pyboy.api.sprite import Sprite
+from emurust.pyboy.plugins.game_values import screen_number
 from emurust.pyboy.utils import PyBoyException
 
 if TYPE_CHECKING:
@@ -175,13 +175,8 @@ class PyBoyGameWrapper:
         self, x: int, y: int, length: int, blank_tile_identifier: int, tile_identifier_offset: int
     ) -> int:
         """A decimal number that the background shows, one tile a digit."""
-        tiles: Sequence[int] = self.pyboy.tilemap_background[x : x + length, y]
-        number = 0
-        for tile in tiles:
-            number *= 10
-            if tile != blank_tile_identifier:
-                number += tile + tile_identifier_offset
-        return number
+        tiles = self.pyboy.tilemap_background[x : x + length, y]
+        return screen_number(tiles, blank_tile_identifier, tile_identifier_offset)
 
     def __repr__(self) -> str:
         width = self.shape[0]
