@@ -19,6 +19,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from chart import headless_pyplot, save
 from computer import computer
 
 from emurust.cli import main as emurust
@@ -85,11 +86,7 @@ def curve(folder: Path) -> tuple[np.ndarray, dict[str, np.ndarray]]:
 
 def draw(folder: Path, random: dict[str, float], path: Path, title: str) -> None:
     """The learning curve beside the random agent."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
+    pyplot = headless_pyplot()
     minutes, means = curve(folder)
     figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.6), dpi=120)
     for axis, name, label in (
@@ -105,10 +102,7 @@ def draw(folder: Path, random: dict[str, float], path: Path, title: str) -> None
         axis.grid(alpha=0.25)
         axis.legend(fontsize=8)
     figure.suptitle(title, fontsize=9)
-    figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path)
-    print(f"chart: {path}")
+    save(figure, path)
 
 
 def main() -> None:

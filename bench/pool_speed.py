@@ -27,6 +27,7 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from chart import headless_pyplot, save
 from computer import computer
 from pool_peers import BUTTONS, PyBoyEnv, make_pyboy, play_intro
 from retro_peer import RetroEnv
@@ -121,24 +122,9 @@ def environments_in_threads(machines: int, threads: int) -> Iterator[Run]:
 
 
 @contextmanager
-def environments_in_gymnasium(machines: int) -> Iterator[Run]:
-    """The same under Gymnasium's AsyncVectorEnv, one process each."""
-    envs = gymnasium.vector.AsyncVectorEnv([PyBoyEnv] * machines, shared_memory=True)
-    envs.reset()
-    rng = np.random.default_rng(0)
-
-    def run() -> int:
-        envs.step(rng.integers(0, 7, machines))
-        return machines
-
-    yield run
-    envs.close()
-
-
-@contextmanager
-def retro_in_gymnasium(machines: int) -> Iterator[Run]:
-    """stable-retro alone, one process for each machine, as it demands."""
-    envs = gymnasium.vector.AsyncVectorEnv([RetroEnv] * machines, shared_memory=True)
+def in_gymnasium(make: Callable[[], Any], machines: int) -> Iterator[Run]:
+    """Environments under Gymnasium's AsyncVectorEnv, one process each."""
+    envs = gymnasium.vector.AsyncVectorEnv([make] * machines, shared_memory=True)
     envs.reset()
     rng = np.random.default_rng(0)
 
@@ -200,12 +186,12 @@ def contenders(cores: int, machines: int) -> dict[str, Any]:
         ),
         f"PyBoy alone, {cores} threads": lambda: pyboy_threads(machines, cores),
         "PyBoy + Python, thread pool": lambda: environments_in_threads(machines, cores),
-        "PyBoy + Python, AsyncVectorEnv": lambda: environments_in_gymnasium(machines),
+        "PyBoy + Python, AsyncVectorEnv": lambda: in_gymnasium(PyBoyEnv, machines),
     }
     if importlib.util.find_spec("pufferlib") is not None:
         found["PyBoy + Python, PufferLib"] = lambda: environments_in_pufferlib(machines)
     if importlib.util.find_spec("stable_retro") is not None:
-        found["stable-retro alone, AsyncVectorEnv"] = lambda: retro_in_gymnasium(machines)
+        found["stable-retro alone, AsyncVectorEnv"] = lambda: in_gymnasium(RetroEnv, machines)
     return found
 
 
@@ -241,11 +227,7 @@ def report(results: dict[int, dict[str, float]], cores: int) -> None:
 
 def draw(results: dict[int, dict[str, float]], path: Path) -> None:
     """Steps per second against the number of machines."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
+    pyplot = headless_pyplot()
     figure, axes = pyplot.subplots(figsize=(9, 4.5), dpi=110)
     counts = list(results)
     for name in next(iter(results.values())):
@@ -260,10 +242,7 @@ def draw(results: dict[int, dict[str, float]], path: Path) -> None:
     axes.set_title(f"EmuRust-Pokemon on the shipped cartridge\n{computer()}", fontsize=9)
     axes.grid(which="both", alpha=0.25)
     axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
-    figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path)
-    print(f"chart: {path}")
+    save(figure, path)
 
 
 def main() -> None:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from chart import headless_pyplot, save
 from computer import computer
 from gymnasium import spaces
 from pool_peers import EVENTS, PyBoyEnv
@@ -190,11 +191,7 @@ def report(found: dict[str, list[Rate]]) -> None:
 
 def draw(found: dict[str, list[Rate]], path: Path) -> None:
     """Time of a step by its parts."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
+    pyplot = headless_pyplot()
     figure, axes = pyplot.subplots(figsize=(7, 2.4), dpi=120)
     left = dict.fromkeys(found, 0.0)
     for part, colour in zip(PARTS, ("#c03020", "#e0a030", "#4060a0"), strict=True):
@@ -206,10 +203,7 @@ def draw(found: dict[str, list[Rate]], path: Path) -> None:
     axes.set_xlabel("microseconds of training per step (less is better)")
     axes.legend(fontsize=8)
     axes.set_title(f"PPO on EmuRust-Pokemon; {computer()}", fontsize=8)
-    figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path)
-    print(f"chart: {path}")
+    save(figure, path)
 
 
 def main() -> None:

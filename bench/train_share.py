@@ -17,6 +17,7 @@ import math
 import sys
 from pathlib import Path
 
+from chart import headless_pyplot, save
 from computer import computer
 from ppo_speed import PARTS, Rate, train
 
@@ -72,11 +73,7 @@ def crossing(found: list[tuple[int, float]], share: float) -> float | None:
 
 def draw(found: list[tuple[int, float]], path: Path, where: str) -> None:
     """Share against parameters."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
+    pyplot = headless_pyplot()
     figure, axes = pyplot.subplots(figsize=(6.5, 3.8), dpi=120)
     axes.plot(
         [size for size, _ in found], [100 * share for _, share in found], "o-", color="#c03020"
@@ -90,10 +87,7 @@ def draw(found: list[tuple[int, float]], path: Path, where: str) -> None:
     axes.set_ylabel("environment's share of training time (%)")
     axes.set_title(where, fontsize=8)
     axes.grid(which="both", alpha=0.25)
-    figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path)
-    print(f"chart: {path}")
+    save(figure, path)
 
 
 def main() -> None:

@@ -8,7 +8,7 @@ use crate::machine::Machine;
 use crate::rom::Code;
 
 /// Distance at which PyBoy's "late" instructions are seen by LCD and DMA.
-const LATE: u64 = 4;
+pub(crate) const LATE: u64 = 4;
 
 impl Machine {
     /// Reads as the CPU does, `at` cycles into the instruction.

@@ -103,6 +103,16 @@ impl<F: FnMut(Moment)> Observer for Tracer<F> {
     }
 }
 
+/// Room for a copy of the machine while a frame runs; a clone has none.
+#[derive(Debug, Default)]
+struct Spare(Option<Box<Machine>>);
+
+impl Clone for Spare {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
 /// One Game Boy with a cartridge in it.
 #[derive(Debug, Clone)]
 pub struct GameBoy {
@@ -112,7 +122,7 @@ pub struct GameBoy {
     frame_count: u64,
     stops: Stops,
     /// The machine before the frame, where the frame may have to be run again.
-    before: Option<Box<Machine>>,
+    before: Spare,
     engine: Engine,
     native: Handle,
 }
@@ -140,7 +150,7 @@ impl GameBoy {
             input: InputQueue::default(),
             frame_count: 0,
             stops: Stops::default(),
-            before: None,
+            before: Spare::default(),
             engine: options.engine,
             native: Handle::default(),
         })
@@ -191,16 +201,16 @@ impl GameBoy {
     fn run_frame_guessing(&mut self, render: bool, sample_sound: bool) {
         let code = self.rom.code(self.native.refresh(&self.rom, self.engine));
         let machine = &mut self.machine;
-        match &mut self.before {
+        match &mut self.before.0 {
             Some(before) => before.clone_from_machine(machine),
-            None => self.before = Some(machine.clone()),
+            None => self.before.0 = Some(machine.clone()),
         }
         machine.apu.guessed = false;
         machine.apu.guessing = true;
         machine.run_frame(code, render, sample_sound, &mut ());
         machine.apu.guessing = false;
         if machine.apu.guessed {
-            if let Some(before) = &self.before {
+            if let Some(before) = &self.before.0 {
                 machine.clone_from_machine(before);
             }
             machine.run_frame(code, render, sample_sound, &mut ());
@@ -236,8 +246,7 @@ impl GameBoy {
 
     /// Begins a frame that [`GameBoy::run_to_stop`] runs: queued input takes effect.
     pub fn begin_frame(&mut self, render: bool, sample_sound: bool) {
-        let machine = &mut self.machine;
-        self.input.apply_all(|event| apply_event(machine, event));
+        self.apply_input();
         self.machine.begin_frame(render, sample_sound);
     }
 
@@ -248,8 +257,7 @@ impl GameBoy {
     pub fn run_to_stop(&mut self) -> Option<StopPlace> {
         let place = self.stops.run(&mut self.machine, &mut self.rom);
         if place.is_none() {
-            self.frame_count += 1;
-            self.input.release_due(self.frame_count);
+            self.count_frame();
         }
         place
     }
@@ -279,9 +287,18 @@ impl GameBoy {
 
     /// Runs a frame between the input that is queued for it and the count of it.
     fn with_input(&mut self, run_frame: impl FnOnce(&mut Self)) {
+        self.apply_input();
+        run_frame(self);
+        self.count_frame();
+    }
+
+    /// Queued input takes effect.
+    fn apply_input(&mut self) {
         let machine = &mut self.machine;
         self.input.apply_all(|event| apply_event(machine, event));
-        run_frame(self);
+    }
+
+    fn count_frame(&mut self) {
         self.frame_count += 1;
         self.input.release_due(self.frame_count);
     }
@@ -502,8 +519,7 @@ impl GameBoy {
 
     /// Handles queued input between frames that are not run.
     pub fn handle_input(&mut self) {
-        let machine = &mut self.machine;
-        self.input.apply_all(|event| apply_event(machine, event));
+        self.apply_input();
         self.input.release_due(self.frame_count);
     }
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-import numpy.typing as npt
-
+from emurust.pyboy.plugins.falling_blocks import FallingBlocksGame
 from emurust.pyboy.plugins.game_values import Digits, Value
-from emurust.pyboy.plugins.known_game import KnownGame, group_tiles
+from emurust.pyboy.plugins.known_game import group_tiles
 from emurust.pyboy.utils import PyBoyException, PyBoyInvalidInputException
 
 __all__ = ["GameWrapperPandorasBlocks"]
@@ -30,7 +28,7 @@ class UnknownBlockError(PyBoyInvalidInputException, KeyError):
     __str__ = Exception.__str__  # KeyError's would quote the message.
 
 
-class GameWrapperPandorasBlocks(KnownGame):
+class GameWrapperPandorasBlocks(FallingBlocksGame):
     """Pandora's Blocks: the area is the 10 by 18 well.
 
     Attributes:
@@ -42,26 +40,13 @@ class GameWrapperPandorasBlocks(KnownGame):
 
     title = "Pandora's Blocks"
     cartridge_title = "DMGTRIS"
-    section = (2, 0, 10, 18)
     values: ClassVar[dict[str, Value]] = {
         "score": Digits(0xFFB8, 8),
         "level": Digits(0xFF90, 4),
         "lines": Digits(0xFF90, 4),
     }
-    labels: ClassVar[dict[str, str]] = {"score": "Score", "level": "Level", "lines": "Lines"}
     mapping_compressed = group_tiles([_BLOCKS, _LOST])
     mapping_minimal = group_tiles([_FREE, [], _LOST], others=1, first=0)
-
-    score: int
-    level: int
-    lines: int
-
-    def _game_area_tiles(self) -> npt.NDArray[np.uint32]:
-        # The well, wherever else the section was moved to.
-        if self._tiles is None:
-            tiles = self.pyboy.tilemap_background[2:12, 0:18]
-            self._tiles = np.asarray(tiles, dtype=np.uint32)
-        return self._tiles
 
     def _enter_game(self) -> None:
         for _ in range(_MOST_PRESSES):

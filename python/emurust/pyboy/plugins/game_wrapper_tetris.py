@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-import numpy.typing as npt
-
+from emurust.pyboy.plugins.falling_blocks import FallingBlocksGame
 from emurust.pyboy.plugins.game_values import ScreenNumber, Value
-from emurust.pyboy.plugins.known_game import KnownGame, group_tiles
+from emurust.pyboy.plugins.known_game import group_tiles
 from emurust.pyboy.utils import PyBoyInvalidInputException
 
 __all__ = ["GameWrapperTetris"]
@@ -30,7 +28,7 @@ class UnknownShapeError(PyBoyInvalidInputException, KeyError):
     __str__ = Exception.__str__  # KeyError's would quote the message.
 
 
-class GameWrapperTetris(KnownGame):
+class GameWrapperTetris(FallingBlocksGame):
     """Tetris: the area is the 10 by 18 well.
 
     Attributes:
@@ -41,26 +39,13 @@ class GameWrapperTetris(KnownGame):
 
     title = "Tetris"
     cartridge_title = "TETRIS"
-    section = (2, 0, 10, 18)
     values: ClassVar[dict[str, Value]] = {
         "score": ScreenNumber(13, 3, 6, blank=_BLANK, zero=0),
         "level": ScreenNumber(14, 7, 4, blank=_BLANK, zero=0),
         "lines": ScreenNumber(14, 10, 4, blank=_BLANK, zero=0),
     }
-    labels: ClassVar[dict[str, str]] = {"score": "Score", "level": "Level", "lines": "Lines"}
     mapping_compressed = group_tiles([[_BLANK], *_BLOCKS, [_BLACK]], first=0)
     mapping_minimal = group_tiles([[_BLANK], [], [_BLACK]], others=1, first=0)
-
-    score: int
-    level: int
-    lines: int
-
-    def _game_area_tiles(self) -> npt.NDArray[np.uint32]:
-        # The well, wherever else the section was moved to.
-        if self._tiles is None:
-            tiles = self.pyboy.tilemap_background[2:12, 0:18]
-            self._tiles = np.asarray(tiles, dtype=np.uint32)
-        return self._tiles
 
     def start_game(self, timer_div: int | None = None) -> None:
         """Goes through the menus to the first falling shape.

@@ -4,13 +4,12 @@ use std::mem::offset_of;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use super::plan::Place;
+use crate::bus::LATE;
 use crate::machine::Machine;
 use crate::rom::Code;
 
 const PAGE_LEN: usize = 0x1000;
 const PAGES: usize = 16;
-/// Distance at which PyBoy's "late" instructions are seen by LCD and DMA.
-pub(super) const LATE: u8 = 4;
 
 /// For each 4 KiB of the address space what to add to an address to get at the
 /// byte, or 0 where an access goes through the bus.
@@ -32,7 +31,7 @@ pub(crate) struct Context {
     /// Of the bank at 4000, as [`Place`] has it.
     high_bits: u32,
     flags: Flags,
-    /// The caller's value of the register that native code keeps the time in.
+    /// The caller's value of the register that native code keeps the machine in.
     saved_register: u64,
     /// What the tables were made for.
     made_for: Option<MadeFor>,
@@ -99,17 +98,26 @@ pub(super) const LEAVE: u32 = 1;
 /// Result of a write after which another bank is at 4000.
 pub(super) const LEAVE_HIGH: u32 = 2;
 
-/// When within its instruction an access happens, and how much later LCD and
-/// DMA see it.
+/// When within its instruction an access happens, and whether LCD and DMA see it
+/// late.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timing {
     pub(super) at: u8,
-    pub(super) late: u8,
+    pub(super) late: bool,
 }
 
 impl Timing {
     pub(super) fn at(at: u8) -> Self {
-        Self { at, late: 0 }
+        Self { at, late: false }
+    }
+
+    /// How much later LCD and DMA see it.
+    fn late_cycles(self) -> u64 {
+        if self.late {
+            LATE
+        } else {
+            0
+        }
     }
 }
 
@@ -128,7 +136,7 @@ impl Moment {
         u32::from(self.offset)
             | u32::from(self.since_previous.unwrap_or(0)) << 16
             | u32::from(self.timing.at) << 24
-            | u32::from(self.timing.late != 0) << 31
+            | u32::from(self.timing.late) << 31
     }
 
     fn decode(code: u32) -> Self {
@@ -138,7 +146,7 @@ impl Moment {
             since_previous: (since_previous != 0).then_some(since_previous),
             timing: Timing {
                 at: (code >> 24) as u8 & 0x7F,
-                late: if code >> 31 == 0 { 0 } else { LATE },
+                late: code >> 31 != 0,
             },
         }
     }
@@ -258,7 +266,7 @@ unsafe fn at_moment(
     if let Some(cycles) = since_previous {
         machine.previous_start = machine.cycles - u64::from(cycles);
     }
-    let work = || work(machine, code, timing.at.into(), timing.late.into());
+    let work = || work(machine, code, timing.at.into(), timing.late_cycles());
     let result = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => result,
         Err(payload) => {

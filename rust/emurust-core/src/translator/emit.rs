@@ -1,7 +1,7 @@
 //! From guest instructions to Cranelift's intermediate representation.
 //!
-//! All blocks of a translation become one function, so that they jump to each
-//! other directly and keep the guest's registers in the host's. What each
+//! All blocks of a plan become one function, so that they jump to each other
+//! directly; the guest's registers are values within a block only. What each
 //! instruction does, how long it takes and when it touches memory is the
 //! interpreter's (`cpu/instructions.rs`), which is also what the tests compare
 //! it with.
@@ -88,8 +88,8 @@ struct Emitter<'a, 'f> {
     b: FunctionBuilder<'f>,
     image: &'a [u8],
     waits: &'a WaitTable,
-    blocks: HashMap<Place, ir::Block>,
-    plan: HashMap<Place, &'a Block>,
+    /// The blocks of the plan, and where each is emitted.
+    blocks: HashMap<Place, (ir::Block, &'a Block)>,
     /// Inside of a routine that is emitted where it is called: where it returns to.
     returns_to: Option<Place>,
     signatures: HelperSignatures,
@@ -125,7 +125,7 @@ pub(super) fn emit<'f>(
     let blocks = plan
         .blocks
         .iter()
-        .map(|block| (block.place, builder.create_block()))
+        .map(|block| (block.place, (builder.create_block(), block)))
         .collect();
     let exit = builder.create_block();
     builder.set_cold_block(exit);
@@ -135,11 +135,6 @@ pub(super) fn emit<'f>(
         image,
         waits,
         blocks,
-        plan: plan
-            .blocks
-            .iter()
-            .map(|block| (block.place, block))
-            .collect(),
         returns_to: None,
         signatures,
         cache: Cache::default(),
@@ -163,6 +158,11 @@ pub(super) fn emit<'f>(
 
 impl Emitter<'_, '_> {
     // Small words for what is said often.
+
+    /// Where the block of a place is emitted, if there is one.
+    fn label(&self, place: Place) -> Option<ir::Block> {
+        self.blocks.get(&place).map(|&(label, _)| label)
+    }
 
     /// Goes on in a block to which all jumps have been emitted.
     fn begin(&mut self, block: ir::Block) {
@@ -344,7 +344,7 @@ impl Emitter<'_, '_> {
     }
 
     fn emit_block(&mut self, block: &Block) {
-        let Some(&label) = self.blocks.get(&block.place) else {
+        let Some(label) = self.label(block.place) else {
             return;
         };
         self.begin_afresh(label);
@@ -462,7 +462,7 @@ impl Emitter<'_, '_> {
                 (_, 6) => {
                     let hl = self.get(Register::Hl);
                     // LD A,(HL) is one of the three instructions that LCD and DMA see late.
-                    let late = if y == 7 { memory::LATE } else { 0 };
+                    let late = y == 7;
                     let value = self.read(hl, 0, late);
                     self.set_r8(y, value);
                 }
@@ -488,7 +488,7 @@ impl Emitter<'_, '_> {
             2 => {
                 let value = if z == 6 {
                     let hl = self.get(Register::Hl);
-                    self.read(hl, 0, 0)
+                    self.read(hl, 0, false)
                 } else {
                     self.r8(z)
                 };
@@ -527,7 +527,7 @@ impl Emitter<'_, '_> {
             }
             (2, is_load) => {
                 let addr = self.get(Register::pair(pair.min(2)));
-                let late = if pair == 1 { memory::LATE } else { 0 };
+                let late = pair == 1;
                 if is_load == 0 {
                     let a = self.get(Register::A);
                     self.step_hl(pair, addr);
@@ -556,7 +556,7 @@ impl Emitter<'_, '_> {
             (4 | 5, _) => {
                 if y == 6 {
                     let hl = self.get(Register::Hl);
-                    let value = self.read(hl, 0, 0);
+                    let value = self.read(hl, 0, false);
                     let stepped = self.step8(value, z == 4);
                     self.write(
                         hl,
@@ -663,7 +663,7 @@ impl Emitter<'_, '_> {
                     0xF2 => (self.high_address_in_c(), 0),
                     _ => (Address::At(instruction.operand), 8),
                 };
-                let value = self.read(addr, at, 0);
+                let value = self.read(addr, at, false);
                 self.set(Register::A, value);
             }
             0xE8 => {

@@ -231,7 +231,7 @@ impl Emitter<'_, '_> {
         let at_hl = z == 6;
         let hl = self.get(Register::Hl);
         let value = if at_hl {
-            self.read(hl, 4, 0)
+            self.read(hl, 4, false)
         } else {
             self.r8(z)
         };

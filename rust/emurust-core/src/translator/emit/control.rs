@@ -137,8 +137,8 @@ impl Emitter<'_, '_> {
         self.end_block(cycles);
         let place = self.place.at(target);
         let leaves_low_code = self.place.pc() < 0x4000 && target >= 0x4000;
-        match self.plan.get(&place) {
-            Some(&routine)
+        match self.blocks.get(&place) {
+            Some(&(_, routine))
                 if !leaves_low_code && self.returns_to.is_none() && is_short_routine(routine) =>
             {
                 self.emit_inline(routine, self.place.at(next_pc));
@@ -165,7 +165,7 @@ impl Emitter<'_, '_> {
         self.end_block(cycles);
         let known = self
             .returns_to
-            .and_then(|place| Some((place, *self.blocks.get(&place)?)));
+            .and_then(|place| Some((place, self.label(place)?)));
         let Some((place, label)) = known else {
             self.b.ins().jump(self.dispatch, &[pc.into()]);
             return;
@@ -232,7 +232,7 @@ impl Emitter<'_, '_> {
         let leaves_low_code = self.place.pc() < 0x4000 && pc >= 0x4000;
         if leaves_low_code {
             self.go_to_high(pc);
-        } else if let Some(&label) = self.blocks.get(&self.place.at(pc)) {
+        } else if let Some(label) = self.label(self.place.at(pc)) {
             self.b.ins().jump(label, &[]);
         } else {
             self.leave_unknown(pc);
@@ -271,7 +271,7 @@ impl Emitter<'_, '_> {
         }
         let bits = self.high_bits();
         for place in candidates {
-            let Some(&label) = self.blocks.get(&place) else {
+            let Some(label) = self.label(place) else {
                 continue;
             };
             let is_here =
@@ -314,7 +314,7 @@ impl Emitter<'_, '_> {
                 self.b.ins().jump(unknown, &[]);
             }
             [block] => {
-                let Some(&label) = self.blocks.get(&block.place) else {
+                let Some(label) = self.label(block.place) else {
                     self.b.ins().jump(unknown, &[]);
                     return;
                 };

@@ -9,8 +9,6 @@ use crate::translator::context::{self, Moment, Timing};
 use crate::translator::exit::Exit;
 use crate::translator::layout;
 
-pub(super) use crate::translator::context::LATE;
-
 /// An address, known or not.
 #[derive(Clone, Copy)]
 pub(super) enum Address {
@@ -43,14 +41,14 @@ fn plain_offset(addr: u16) -> Option<usize> {
 
 impl Emitter<'_, '_> {
     /// Reads `at` cycles into the instruction.
-    pub(super) fn read(&mut self, addr: impl Into<Address>, at: u8, late: u8) -> Value {
+    pub(super) fn read(&mut self, addr: impl Into<Address>, at: u8, late: bool) -> Value {
         match addr.into() {
             Address::At(addr) => self.read_known(addr, at),
             Address::In(addr) => {
-                let table = if late == 0 {
-                    layout::READ_PAGES
-                } else {
+                let table = if late {
                     layout::LATE_READ_PAGES
+                } else {
+                    layout::READ_PAGES
                 };
                 let page = self.page(table, addr);
                 let fast = self.b.create_block();
@@ -97,7 +95,7 @@ impl Emitter<'_, '_> {
             0xFF44 => self.read_ly(at),
             _ => {
                 let addr = self.constant(addr.into());
-                self.call_read(addr, Timing { at, late: 0 })
+                self.call_read(addr, Timing::at(at))
             }
         }
     }
@@ -233,10 +231,10 @@ impl Emitter<'_, '_> {
     }
 
     fn write_unknown(&mut self, addr: Value, value: Value, timing: Timing, next: Next) {
-        let table = if timing.late == 0 {
-            layout::WRITE_PAGES
-        } else {
+        let table = if timing.late {
             layout::LATE_WRITE_PAGES
+        } else {
+            layout::WRITE_PAGES
         };
         let page = self.page(table, addr);
         let fast = self.b.create_block();
@@ -266,7 +264,7 @@ impl Emitter<'_, '_> {
             self.store8(high, at_high);
             return;
         }
-        let timing = Timing { at: 0, late: 0 };
+        let timing = Timing::at(0);
         let addr = self.constant(addr.into());
         let addr_high = self.constant(addr_high.into());
         let first = self.call_write(addr, low, timing);
@@ -317,22 +315,10 @@ impl Emitter<'_, '_> {
         let done = self.b.create_block();
         let result = self.b.append_block_param(done, I32);
         self.begin(slow);
-        let low = self.call_read(
-            sp,
-            Timing {
-                at: low_at,
-                late: 0,
-            },
-        );
+        let low = self.call_read(sp, Timing::at(low_at));
         let next = self.add(sp, 1);
         let next = self.and(next, 0xFFFF);
-        let high = self.call_read(
-            next,
-            Timing {
-                at: low_at + 4,
-                late: 0,
-            },
-        );
+        let high = self.call_read(next, Timing::at(low_at + 4));
         let high = self.shift_left(high, 8);
         let value = self.b.ins().bor(high, low);
         self.b.ins().jump(done, &[value.into()]);
@@ -355,22 +341,8 @@ impl Emitter<'_, '_> {
         let low = self.and(value, 0xFF);
         let addr_high = self.add(sp, -1);
         let addr_high = self.and(addr_high, 0xFFFF);
-        let first = self.call_write(
-            addr_high,
-            high,
-            Timing {
-                at: high_at,
-                late: 0,
-            },
-        );
-        let second = self.call_write(
-            below,
-            low,
-            Timing {
-                at: high_at + 4,
-                late: 0,
-            },
-        );
+        let first = self.call_write(addr_high, high, Timing::at(high_at));
+        let second = self.call_write(below, low, Timing::at(high_at + 4));
         let leave = self.b.ins().bor(first, second);
         self.leave_if(leave, next);
         self.b.ins().jump(done, &[]);
