@@ -167,7 +167,7 @@ impl Apu {
     /// PyBoy uses as a distance, so that it matters in the first frame only.
     pub(crate) fn published_distance(&self) -> u64 {
         if self.enabled {
-            self.next_sample.min(self.next_edge).ceil() as u64
+            first_cycle(self.next_sample.min(self.next_edge))
         } else {
             u64::MAX
         }
@@ -230,9 +230,9 @@ impl Apu {
         while left > 0 {
             let mut chunk = left;
             if self.sampling {
-                chunk = chunk.min((self.next_sample.ceil() as u64).wrapping_sub(self.cycles));
+                chunk = chunk.min(first_cycle(self.next_sample).wrapping_sub(self.cycles));
             }
-            chunk = chunk.min((self.next_edge.ceil() as u64).wrapping_sub(self.cycles));
+            chunk = chunk.min(first_cycle(self.next_edge).wrapping_sub(self.cycles));
             if chunk == 0 && self.cycles as f64 >= self.next_edge {
                 self.run_due();
                 continue;
@@ -254,6 +254,9 @@ impl Apu {
         while self.cycles as f64 >= self.next_edge {
             self.sequencer_edge();
             self.next_edge += SEQUENCER_T_CYCLES;
+        }
+        if !self.sampling {
+            self.next_sample = later_sample(self.next_sample, self.cycles as f64);
         }
         while self.cycles as f64 >= self.next_sample {
             if self.sampling {
@@ -299,16 +302,13 @@ impl Apu {
             self.channel3.level(),
             self.channel4.level(),
         ];
-        let mix = |shift: u8| {
-            let selected = (0..4).filter(|channel| self.panning >> (shift + channel) & 1 != 0);
-            let sum: u8 = selected.map(|channel| levels[usize::from(channel)]).sum();
-            if self.powered {
-                sum.min(127) as i8
-            } else {
-                0
-            }
+        let mix = |selected: u8| {
+            let chosen = |channel: usize| levels[channel] * (selected >> channel & 1);
+            // Four times 15 at most.
+            (chosen(0) + chosen(1) + chosen(2) + chosen(3)) as i8
         };
-        let pair = [mix(4), mix(0)];
+        let panning = if self.powered { self.panning } else { 0 };
+        let pair = [mix(panning >> 4), mix(panning)];
         if let Some(slot) = self.samples.get_mut(self.samples_len..self.samples_len + 2) {
             slot.copy_from_slice(&pair);
             self.samples_len += 2;
@@ -613,6 +613,31 @@ impl Envelope {
     }
 }
 
+/// The first cycle at or after `time`: its ceiling, without a call of a library.
+#[inline]
+fn first_cycle(time: f64) -> u64 {
+    let whole = time as u64;
+    whole.saturating_add(u64::from((whole as f64) < time))
+}
+
+/// A time of a sample not long before `now`, for those in between that nobody hears: `next`, or
+/// what adding the time between samples again and again makes of it, to the last bit.
+fn later_sample(next: f64, now: f64) -> f64 {
+    // Up to the next power of two each sum is rounded alike, unless halfway.
+    let step = (next + T_CYCLES_PER_SAMPLE) - next;
+    let ulp = f64::from_bits(next.to_bits() + 1) - next;
+    let is_halfway = (T_CYCLES_PER_SAMPLE - step).abs() * 2.0 == ulp.abs();
+    // One less than fit: the quotient is rounded.
+    let count = f64::from(((now - next) / step) as u32) - 1.0;
+    let later = next + count * step;
+    let exponent = |time: f64| time.to_bits() >> 52;
+    if count >= 1.0 && !is_halfway && exponent(next) == exponent(later) {
+        later
+    } else {
+        next
+    }
+}
+
 /// Advances a countdown that reloads with `period` whenever it reaches zero or
 /// less; returns how often it did.
 fn count_periods(timer: &mut i64, period: i64, cycles: u64) -> i64 {
@@ -620,7 +645,48 @@ fn count_periods(timer: &mut i64, period: i64, cycles: u64) -> i64 {
     if *timer > 0 {
         return 0;
     }
-    let periods = -*timer / period + 1;
+    let (over, short) = (-*timer, period as u32);
+    // Narrow divisions take half of the time.
+    let periods = match u32::try_from(over) {
+        Ok(over) if i64::from(short) == period => i64::from(over / short) + 1,
+        _ => over / period + 1,
+    };
     *timer += periods * period;
     periods
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_nobody_hears_pass_as_one_by_one() {
+        let mut skipped = 0;
+        for exponent in 6..50 {
+            for before in [3.0, 90.0, 700.5, 8200.25, 70_000.125, 500_000.75] {
+                let next = f64::from(exponent).exp2() - before;
+                for elapsed in [0.0, 87.0, 90.0, 8192.0, 70_224.0, 1_000_000.0] {
+                    let now = (next + elapsed).floor();
+                    let mut expected = next;
+                    while now >= expected {
+                        expected += T_CYCLES_PER_SAMPLE;
+                    }
+                    let mut time = later_sample(next, now);
+                    skipped += usize::from(time != next);
+                    while now >= time {
+                        time += T_CYCLES_PER_SAMPLE;
+                    }
+                    assert_eq!(time, expected, "from {next} to {now}");
+                }
+            }
+        }
+        assert!(skipped > 100);
+    }
+
+    #[test]
+    fn the_first_cycle_is_the_ceiling() {
+        for time in [-3.5, 0.0, 0.25, 4.0, 4_508_632.5, 1e19, f64::INFINITY] {
+            assert_eq!(first_cycle(time), time.ceil() as u64);
+        }
+    }
 }

@@ -58,19 +58,13 @@ impl Noise {
 
     pub(super) fn advance(&mut self, cycles: u64) {
         let period = self.period_t_cycles();
-        for _ in 0..count_periods(&mut self.timer, period, cycles) {
-            self.shift();
-        }
-    }
-
-    fn shift(&mut self) {
-        let feedback = (self.lfsr ^ self.lfsr >> 1) & 1;
-        self.lfsr >>= 1;
-        let taps = if self.short { 0x4040 } else { 0x4000 };
-        if feedback != 0 {
-            self.lfsr |= taps;
-        } else {
-            self.lfsr &= !taps;
+        let shifts = count_periods(&mut self.timer, period, cycles);
+        if shifts > 0 {
+            self.lfsr = if self.short {
+                shifted_short(self.lfsr, shifts)
+            } else {
+                shifted(self.lfsr, shifts)
+            };
         }
     }
 
@@ -128,5 +122,77 @@ impl Noise {
         self.divisor &= 7;
         self.timer = self.timer.clamp(-10_000_000, 10_000_000);
         self.lfsr &= 0x7FFF;
+    }
+}
+
+/// The 15-bit register after some shifts.
+///
+/// Seen as a stream of bits of which the register is a window, bit n + 15 is the sum of bits n
+/// and n + 1 (without carries). Squared, and squared again, that makes bit n + 60 the sum of
+/// bits n and n + 4, so that a window of 64 bits can move by many at once.
+fn shifted(lfsr: u16, mut shifts: i64) -> u16 {
+    /// The register's bits must still be in the window.
+    const FURTHEST: i64 = 64 - 15;
+    let register = u64::from(lfsr);
+    let grown =
+        |window: u64, bits: u32| register | ((window ^ window >> 1) & ((1 << bits) - 1)) << 15;
+    let mut window = grown(register, 14);
+    if shifts > 14 {
+        window = grown(grown(grown(window, 28), 42), 49);
+        while shifts > FURTHEST {
+            let new = (window >> 4 ^ window >> 8) & ((1 << FURTHEST) - 1);
+            window = window >> FURTHEST | new << 15;
+            shifts -= FURTHEST;
+        }
+    }
+    (window >> shifts) as u16 & 0x7FFF
+}
+
+/// The register after some shifts in short mode, in which the lower seven bits are a register
+/// of their own, and what goes into it goes into the upper end too.
+fn shifted_short(mut lfsr: u16, mut shifts: i64) -> u16 {
+    while shifts > 0 {
+        // No more than the lower register holds pairs of bits.
+        let count = shifts.min(6) as u32;
+        let new = (lfsr ^ lfsr >> 1) & ((1 << count) - 1);
+        let low = (lfsr & 0x7F) >> count | new << (7 - count);
+        let high = (lfsr >> 7) >> count | new << (8 - count);
+        lfsr = high << 7 | low;
+        shifts -= i64::from(count);
+    }
+    lfsr
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pan Docs, one shift after the other.
+    fn one_by_one(mut lfsr: u16, short: bool, shifts: i64) -> u16 {
+        for _ in 0..shifts {
+            let feedback = (lfsr ^ lfsr >> 1) & 1;
+            lfsr = lfsr >> 1 | feedback << 14;
+            if short {
+                lfsr = lfsr & !0x40 | feedback << 6;
+            }
+        }
+        lfsr
+    }
+
+    #[test]
+    fn many_shifts_are_as_one_by_one() {
+        let counts = (1..=160).chain([255, 1024, 8191]);
+        for shifts in counts {
+            for lfsr in (0..0x8000).step_by(157).chain([1, 0x4000, 0x7FFF]) {
+                let expected = one_by_one(lfsr, false, shifts);
+                assert_eq!(shifted(lfsr, shifts), expected, "{lfsr:04X} by {shifts}");
+                let expected = one_by_one(lfsr, true, shifts);
+                assert_eq!(
+                    shifted_short(lfsr, shifts),
+                    expected,
+                    "short, {lfsr:04X} by {shifts}"
+                );
+            }
+        }
     }
 }
