@@ -5,9 +5,11 @@ The games' ROMs are not needed: wrappers read memory, and tests write it, in bot
 
 from __future__ import annotations
 
+import importlib
 import io
 import random
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,8 @@ import pytest
 
 from emurust.errors import EmuRustError
 from emurust.pyboy import PyBoy
+from emurust.pyboy.plugins.game_wrapper_pokemon_pinball import Maps, Pokemon
+from emurust.pyboy.plugins.pokemon_text import decode, encode
 from emurust.pyboy.utils import PyBoyException, PyBoyInvalidInputException, UnavailableError
 
 Pair = tuple[Any, Any]
@@ -29,12 +33,39 @@ GAMES: dict[bytes, tuple[str, ...]] = {
     ),
     b"KIRBY DREAM LAN": ("score", "health", "lives_left"),
     b"DMGTRIS": ("score", "level", "lines"),
+    b"2048": ("score", "winner", "board"),
+    b"POKEPINBALLVPH": (
+        *("score", "balls_left", "game_over", "ball_type", "multiplier", "current_stage"),
+        *("ball_size", "ball_saver_seconds_left", "pokedex", "ball_x", "ball_y"),
+        *("ball_x_velocity", "ball_y_velocity", "special_mode", "special_mode_active"),
+        *("pikachu_saver_charge", "current_map"),
+    ),
     b"POKEMON RED": ("money",),
     b"POKEMON BLUE": ("money",),
 }
 #: Digits of numbers for which PyBoy's 32 bits would not do if they were any bytes.
 DIGITS = {b"DMGTRIS": ((0xFF90, 4), (0xFFB8, 8))}
-NOT_WRAPPED = [b"POKEPINBALLVPH", b"MARIO DELUXAHY", b"2048"]
+#: Numbers that mean something: PyBoy cannot print others.
+MEANINGFUL: dict[bytes, dict[int, tuple[int, ...]]] = {
+    b"POKEPINBALLVPH": {
+        0xD47E: (0, 2, 3, 5),
+        0xD4AC: (0, 1, 4, 5, 7, 9, 11, 13, 15),
+        0xD616: (0, 1),
+    },
+    b"2048": {
+        **dict.fromkeys(range(0xC102, 0xC12F, 2), (0, 2, 64, 128, 3)),
+        **dict.fromkeys(range(0xC103, 0xC130, 2), (0, 0, 0, 4, 8, 16, 64)),
+        0xC142: (0, 1),
+        0xC143: (0, 1, 2, 3),
+    },
+}
+#: Larger cartridges, where wrappers look into many banks.
+CARTRIDGES = {b"POKEPINBALLVPH": {"cartridge_type": 0x19, "banks": 16}}
+#: Names that PyBoy's wrappers declare and never set.
+NEVER_SET = {b"POKEPINBALLVPH": {"evolution_count", "slots_entered", "slots_opened"}}
+#: What the symbol file of 2048 says.
+SYMBOLS = "00:C100 _board\n00:C140 _score\n00:C142 _winner\n00:C143 _state\n"
+NOT_WRAPPED = [b"MARIO DELUXAHY"]
 MONSTER = {
     "species": 84,
     "level": 5,
@@ -47,18 +78,22 @@ MONSTER = {
     "nickname": "Zap-2",
 }
 
+WINDOW = 0x9C00
 LCDC, SCY, SCX, WY, WX = 0xFF40, 0xFF42, 0xFF43, 0xFF4A, 0xFF4B
 #: Tiles below 128 are numbered 256 more without bit 4.
 LCDC_LOW_TILES, LCDC_HIGH_TILES = 0xF3, 0xE3
 
 
 @pytest.fixture
-def make_pair(both: Pair, build_rom: Callable[..., bytes]) -> Iterator[MakePair]:
+def make_pair(both: Pair, build_rom: Callable[..., bytes], tmp_path: Path) -> Iterator[MakePair]:
     """Makes PyBoy's and our class run a cartridge of a title that does nothing."""
     made = []
+    symbols = tmp_path / "symbols.sym"
+    symbols.write_text(SYMBOLS)
 
-    def make(title: bytes, **options: Any) -> Pair:
-        image = build_rom(title=title, **options)
+    def make(title: bytes, change: Callable[[bytearray], None] = len, **options: Any) -> Pair:
+        image = bytearray(build_rom(title=title, **{**CARTRIDGES.get(title, {}), **options}))
+        change(image)
         pair = []
         for package in both:
             pyboy = package.PyBoy(
@@ -67,6 +102,7 @@ def make_pair(both: Pair, build_rom: Callable[..., bytes]) -> Iterator[MakePair]
                 cgb=False,
                 sound_emulated=False,
                 log_level="CRITICAL",
+                symbols=str(symbols) if title == b"2048" else None,
             )
             made.append(pyboy)
             pyboy.tick(100, True)
@@ -102,6 +138,8 @@ def scramble(pair: Pair, rng: random.Random) -> None:
 
 
 def game_over(pyboy: Any) -> bool | str:
+    if pyboy.cartridge_title == "POKEPINBALLVPH":
+        return bool(pyboy.game_wrapper.game_over)
     try:
         return bool(pyboy.game_wrapper.game_over())
     except NotImplementedError:
@@ -129,7 +167,8 @@ def test_all_names_are_there(make_pair: MakePair, title: bytes) -> None:
     assert type(ours).__name__ == type(theirs).__name__
     assert ours.enabled() is theirs.enabled() is True
     assert set(GAMES[title]) <= public(theirs)
-    assert {name for name in public(theirs) if not hasattr(ours, name)} == set()
+    missing = {name for name in public(theirs) if not hasattr(ours, name)}
+    assert missing == NEVER_SET.get(title, set())
 
 
 @pytest.mark.parametrize("title", GAMES)
@@ -141,6 +180,8 @@ def test_values_and_areas(make_pair: MakePair, title: bytes) -> None:
         scramble(pair, rng)
         for start, length in DIGITS.get(title, ()):
             write(pair, start, [rng.randrange(10) for _ in range(length)])
+        for address, choices in MEANINGFUL.get(title, {}).items():
+            write(pair, address, [rng.choice(choices)])
         tick(pair)
         same(pair, GAMES[title])
 
@@ -198,11 +239,25 @@ def show_pandora(pair: Pair) -> None:
     write(pair, 0xFFFD, [3])
 
 
+def show_2048(pair: Pair) -> None:
+    write(pair, LCDC, [0xE1])
+    write(pair, WINDOW + 32 * 5 + 5, [38, 53, 40, 36, 55, 40, 39, 35, 37])  # PRESS START
+    write(pair, 0xC102, [2, 0, 0, 0, 4])
+    write(pair, 0xC143, [1])
+
+
+def show_pinball(pair: Pair) -> None:
+    write(pair, LCDC, [0x81])
+    show(pair, 10, 10, [269])
+
+
 SCREENS: dict[bytes, Callable[[Pair], None]] = {
     b"TETRIS": show_tetris,
     b"SUPER MARIOLAND": show_mario,
     b"KIRBY DREAM LAN": show_kirby,
     b"DMGTRIS": show_pandora,
+    b"2048": show_2048,
+    b"POKEPINBALLVPH": show_pinball,
 }
 DIV = 0xFF04
 
@@ -232,7 +287,9 @@ def test_starting_and_resetting(make_pair: MakePair, title: bytes) -> None:
     look()
 
 
-@pytest.mark.parametrize("title", [b"SUPER MARIOLAND", b"KIRBY DREAM LAN"])
+@pytest.mark.parametrize(
+    "title", [b"SUPER MARIOLAND", b"KIRBY DREAM LAN", b"2048", b"POKEPINBALLVPH"]
+)
 def test_these_start_only_once(make_pair: MakePair, title: bytes) -> None:
     pair = make_pair(title)
     SCREENS[title](pair)
@@ -332,9 +389,129 @@ def test_games_without_a_wrapper_say_so(build_rom: Callable[..., bytes], title: 
             pyboy.game_area_collision()
 
 
+def test_2048_without_symbols(build_rom: Callable[..., bytes]) -> None:
+    image = io.BytesIO(build_rom(title=b"2048"))
+    with PyBoy(image, window="null", cgb=False, sound_emulated=False) as pyboy:
+        pyboy.tick()
+        assert pyboy.game_area().shape == (18, 20)
+        assert "without symbols" in repr(pyboy.game_wrapper)
+        wrapper = pyboy.game_wrapper
+        for act in (wrapper.start_game, wrapper.game_over, lambda: wrapper.score):
+            with pytest.raises(UnavailableError, match="no symbols _board, .*symbols="):
+                act()
+        assert not hasattr(wrapper, "level")
+
+
+# -- Pokemon Pinball -----------------------------------------------------------------
+
+
+def pinball_constants(both: Pair) -> Any:
+    name = f"{both[0].__name__}.plugins.game_wrapper_pokemon_pinball"
+    return importlib.import_module(name)
+
+
+def counters(wrapper: Any) -> dict[str, int]:
+    ends = ("_count", "_completed", "_visited", "_session", "_used", "_increments", "_attempts")
+    ends += ("_successes", "_upgrades", "_added", "_saver", "_opened", "_entered")
+    names = {name for name in public(wrapper) if name.endswith(ends)}
+    names -= NEVER_SET[b"POKEPINBALLVPH"]
+    return {name: value for name in names if type(value := getattr(wrapper, name)) is int}
+
+
+def test_counters_of_pinball(both: Pair, make_pair: MakePair) -> None:
+    """A program calls all of the places that PyBoy's wrapper hooks, again and again."""
+    constants = pinball_constants(both)
+    apart = ("START_EVOLUTION", "PAUSE_METHOD_BANK", "PAUSE_METHOD_CALL", "DISABLE_TIMER")
+    places = [
+        place
+        for name, place in vars(constants).items()
+        if name.startswith("BANK_OFFSET_") and not name.endswith(apart)
+    ]
+    assert len(places) > 30
+    calls = b"".join(
+        b"\x3e%c\xea\x00\x20\xcd%c%c" % (bank, address & 0xFF, address >> 8)
+        for bank, address in places
+    )
+
+    def returns(image: bytearray) -> None:
+        for bank, address in places:
+            image[bank * 0x4000 + address - 0x4000] = 0xC9
+
+    pair = make_pair(b"POKEPINBALLVPH", returns, code=calls + b"\xc3\x50\x01")
+    theirs, ours = (pyboy.game_wrapper for pyboy in pair)
+    for ball in (0, 2, 3, 5, 0):
+        write(pair, 0xD47E, [ball])
+        tick(pair)
+        assert counters(ours) == counters(theirs)
+        assert repr(ours) == repr(theirs)
+    assert len(counters(ours)) == 25
+    assert all(value > 3 for name, value in counters(ours).items() if name != "extra_balls_added")
+    for wrapper in (theirs, ours):
+        wrapper.reset_tracking()
+    assert counters(ours) == counters(theirs)
+    assert set(counters(ours).values()) == {0}
+
+
+def test_changing_pinball(both: Pair, make_pair: MakePair) -> None:
+    rng = random.Random("pinball")
+    constants = pinball_constants(both)
+    pair = make_pair(b"POKEPINBALLVPH")
+    theirs, ours = (pyboy.game_wrapper for pyboy in pair)
+    for act in (
+        lambda wrapper: wrapper.start_catch_mode(constants.Pokemon.SEEL),
+        lambda wrapper: wrapper.start_catch_mode(unlimited_time=True),
+        lambda wrapper: wrapper.set_unlimited_saver(),
+        lambda wrapper: wrapper.enable_evolve_hack(),
+        lambda wrapper: wrapper.enable_evolve_hack(unlimited_time=True),
+        lambda wrapper: wrapper.enable_evolve_hack(unlimited_time=True),
+        lambda wrapper: wrapper.set_unlimited_saver(False),
+    ):
+        write(pair, 0xD400, list(rng.randbytes(0x600)))
+        for wrapper in (theirs, ours):
+            act(wrapper)
+        tick(pair)
+        assert ours.ball_saver_seconds_left == theirs.ball_saver_seconds_left
+        assert ours.current_map_completed() is theirs.current_map_completed() is True
+        for place in (slice(0xD400, 0xDA00), (3, slice(0x5950, 0x5960)), (4, 0x4D64)):
+            assert pair[1].memory[place] == pair[0].memory[place]
+    write(pair, 0xD962, [rng.randrange(3) for _ in range(151)])
+    tick(pair)
+    assert ours.get_unique_pokemon_caught() == theirs.get_unique_pokemon_caught() > 9
+    for pokemon in constants.Pokemon:
+        assert ours.has_pokemon(pokemon) is theirs.has_pokemon(pokemon)
+        assert ours.has_pokemon(pokemon.value) is theirs.has_pokemon(pokemon)
+
+
+@pytest.mark.parametrize("name", ["MEWTWO", "SEEL", "BLUE_BOTTOM"])
+def test_starting_pinball_elsewhere(both: Pair, make_pair: MakePair, name: str) -> None:
+    stage = pinball_constants(both).Stage[name]
+    pair = make_pair(b"POKEPINBALLVPH")
+    show_pinball(pair)
+    for pyboy in pair:
+        pyboy.game_wrapper.start_game(0, stage)
+    assert pair[1].frame_count == pair[0].frame_count
+    for place in (slice(0xD400, 0xDA00), (3, slice(0x1790, 0x17B0))):
+        assert pair[1].memory[place] == pair[0].memory[place]
+
+
+def test_pinball_has_no_names(make_pair: MakePair) -> None:
+    wrapper = make_pair(b"POKEPINBALLVPH")[1].game_wrapper
+    assert [pokemon.value for pokemon in Pokemon] == list(range(151))
+    assert [place.value for place in Maps] == list(range(18))
+    assert wrapper.has_pokemon(Pokemon(24)) is False
+    with pytest.raises(UnavailableError, match=r"Pokemon.PIKACHU; give the number .* Pokedex"):
+        _ = Pokemon.PIKACHU
+    for act in (
+        lambda: wrapper.has_pokemon(151),
+        lambda: wrapper.start_catch_mode(-1),
+        lambda: wrapper.start_game(stage=3),
+    ):
+        with pytest.raises(PyBoyInvalidInputException, match="there is no"):
+            act()
+
+
 # -- Pokemon -------------------------------------------------------------------------
 
-WINDOW = 0x9C00
 #: Counts down for about 1340 frames, then shows an R where the game lists names.
 SHOW_R_LATER = bytes.fromhex("11c758 0600 05 20fd 1b 7a b3 20f6 3e91 ea829c 18f9")
 
@@ -425,10 +602,13 @@ def test_bad_parties(make_pair: MakePair) -> None:
         with pytest.raises(ValueError, match="is from|at most|four|too large") as error:
             wrapper.set_party(party)
         assert isinstance(error.value, EmuRustError)
-    with pytest.raises(UnavailableError, match="give a nickname"):
-        wrapper.set_party([nameless])
-    with pytest.raises(UnavailableError, match="give the number"):
-        wrapper.add_pokemon("PIKACHU")
+    for act in (
+        lambda: wrapper.set_party([nameless]),
+        lambda: wrapper.add_pokemon("PIKACHU"),
+        lambda: wrapper.add_pokemon(84, moves=["CUT"]),
+    ):
+        with pytest.raises(UnavailableError, match="this one has none of .* give the number"):
+            act()
     with pytest.raises(ValueError, match="at most four"):
         wrapper.add_pokemon(84, moves=[1] * 5)
     with pytest.raises(IndexError, match="party of 1"):
@@ -466,8 +646,6 @@ def test_money_and_bag(make_pair: MakePair) -> None:
     ):
         with pytest.raises(PyBoyInvalidInputException):
             call()
-    with pytest.raises(UnavailableError, match="items"):
-        ours.set_item("POTION", 1)
     same_memory(pair)
 
 
@@ -497,8 +675,9 @@ def test_battles_warps_and_story(make_pair: MakePair) -> None:
     ):
         with pytest.raises(ValueError, match="is from|one of"):
             bad()
-    with pytest.raises(UnavailableError, match="maps"):
-        ours.warp("viridian_pokecenter")
+    for call, kind in ((ours.warp, "maps"), (ours.set_event_flag, "events")):
+        with pytest.raises(UnavailableError, match=f"no names of its {kind}"):
+            call("a_name")
 
 
 def test_where_one_can_walk(make_pair: MakePair) -> None:
@@ -518,3 +697,157 @@ def test_where_one_can_walk(make_pair: MakePair) -> None:
         assert ours.tolist() == theirs.tolist()
         walkable += int(ours.sum())
     assert 0 < walkable < 20 * ours.size
+
+
+# -- Pokemon by name -----------------------------------------------------------------
+
+#: What the game writes otherwise than by the rules in `in_game`, with signs of its own.
+SPELLINGS = {
+    "POKE_BALL": "POKé BALL",
+    "S_S_TICKET": "S.S.TICKET",
+    "SURFBOARD": "?????",
+    "MR_MIME": "MR.MIME",
+    "FARFETCHD": "FARFETCH'D",
+    "PSYCHIC_M": "PSYCHIC",
+    "FISHER": "FISHERMAN",
+    "PSYCHIC_TR": "PSYCHIC",
+    "UNUSED_JUGGLER": "JUGGLER",
+    **dict.fromkeys(("FOSSIL_KABUTOPS", "FOSSIL_AERODACTYL", "MON_GHOST"), "NOTHING."),
+}
+
+
+def in_game(name: str) -> list[int]:
+    text = SPELLINGS.get(name, name)
+    for end, sign in (("_M", "♂"), ("_F", "♀")):
+        text = text[:-2] + sign if text.endswith(end) else text
+    return encode(text.replace("_", " "))
+
+
+def name_table(names: dict[str, int], count: int, length: int | None = None) -> bytes:
+    """What the game's list of these names looks like."""
+    listed = {number: name for name, number in names.items()}
+    coded = [bytes(in_game(listed.get(number, "NOTHING."))) for number in range(1, count + 1)]
+    if length is None:
+        return b"".join(name + b"\x50" for name in coded)
+    return b"".join(name.ljust(length, b"\x50") for name in coded)
+
+
+def party_table(counts: list[int], address: int) -> bytes:
+    """Pointers to the parties of all classes, and the parties: of both kinds that there are."""
+    pointers, parties = b"", b""
+    for count in counts:
+        pointers += (address + 2 * len(counts) + len(parties)).to_bytes(2, "little")
+        parties += b"".join(
+            (b"\x05\x01\x02\0", b"\xff\x05\x01\x06\x02\0")[i % 2] for i in range(count)
+        )
+    return pointers + parties
+
+
+@pytest.fixture
+def tables(both: Pair) -> Any:
+    """The module with PyBoy's names."""
+    return importlib.import_module(
+        f"{both[0].__name__}.plugins.game_wrapper_pokemon_gen1_constants"
+    )
+
+
+@pytest.fixture
+def named_pair(make_pair: MakePair, tables: Any) -> Pair:
+    """Both classes on a cartridge that has PyBoy's names where the game has its own."""
+
+    def put(image: bytearray) -> None:
+        for bank, address, content in (
+            (0x07, 0x421E, name_table(tables.POKEMON_SPECIES, 190, 10)),
+            (0x2C, 0x4000, name_table(tables.POKEMON_MOVES, 165)),
+            (0x01, 0x472B, name_table(tables.ITEMS, 0x53)),
+            (0x0E, 0x59FF, name_table(tables.TRAINER_CLASSES, 0x2F)),
+            (0x0E, 0x5D3B, party_table(list(tables.TRAINER_SET_COUNTS.values())[1:], 0x5D3B)),
+        ):
+            start = bank * 0x4000 + address - 0x4000
+            image[start : start + len(content)] = content
+
+    return make_pair(b"POKEMON RED", put, cartridge_type=0x19, banks=64)
+
+
+def outcome(act: Callable[[], object]) -> bool:
+    """Whether it is allowed."""
+    try:
+        act()
+    except (ValueError, KeyError):
+        return False
+    return True
+
+
+def test_species_by_name(named_pair: Pair, tables: Any) -> None:
+    theirs, ours = (pyboy.game_wrapper for pyboy in named_pair)
+    for name, number in tables.POKEMON_SPECIES.items():
+        for wrapper in (theirs, ours):
+            wrapper.start_wild_battle(name.lower(), 9, force=True)
+        same_memory(named_pair)
+        assert named_pair[1].memory[0xD059] == number
+    nameless = {name: value for name, value in MONSTER.items() if name != "nickname"}
+    # PyBoy cannot write the name of a fossil.
+    for species in {*range(1, 191)} - {0xB6, 0xB7, 0xB8}:
+        for wrapper in (theirs, ours):
+            wrapper.set_party([{**nameless, "species": species}])
+        same_memory(named_pair)
+    for wrapper in (theirs, ours):
+        wrapper.set_party([])
+        wrapper.add_pokemon("nidoran_f", level=7)
+    same_memory(named_pair)
+
+
+def test_moves_items_and_trainers_by_name(named_pair: Pair, tables: Any) -> None:
+    theirs, ours = (pyboy.game_wrapper for pyboy in named_pair)
+    for name, number in tables.POKEMON_MOVES.items():
+        for wrapper in (theirs, ours):
+            wrapper.set_party([])
+            wrapper.add_pokemon(1, moves=[name])
+        same_memory(named_pair)
+        assert ours.party[0]["moves"][0] == number
+    names = list(tables.ITEMS)
+    for start in range(0, len(names), 20):
+        bag = dict.fromkeys(names[start : start + 20], 2)
+        for wrapper in (theirs, ours):
+            wrapper.set_inventory(bag)
+            wrapper.set_item(names[start].lower(), 5)
+            wrapper.remove_item(names[start])
+        same_memory(named_pair)
+    allowed = 0
+    for name, count in tables.TRAINER_SET_COUNTS.items():
+        for trainer_set in (0, 1, count, count + 1):
+            results = [
+                outcome(lambda: wrapper.start_trainer_battle(name, trainer_set))  # noqa: B023
+                for wrapper in (theirs, ours)
+            ]
+            assert results[0] is results[1], (name, trainer_set)
+            same_memory(named_pair)
+            allowed += results[1]
+    assert allowed > 80
+
+
+def test_unknown_names(named_pair: Pair) -> None:
+    ours = named_pair[1].game_wrapper
+    for act in (
+        lambda: ours.add_pokemon("TEAPOT"),
+        lambda: ours.add_pokemon(1, moves=["POUR"]),
+        lambda: ours.set_item("TEA", 1),
+        lambda: ours.start_trainer_battle("COOK"),
+    ):
+        with pytest.raises(ValueError, match="have no name like") as error:
+            act()
+        assert isinstance(error.value, EmuRustError)
+        assert isinstance(error.value, KeyError)
+    with pytest.raises(ValueError, match="of class 27 have no party"):
+        ours.start_trainer_battle("CHIEF")
+
+
+def test_signs_of_several_characters() -> None:
+    assert decode(bytes([0x54, 0x7F, 0x80, 0xBD, 0x50, 0x81])) == "POKé A's"
+
+
+def test_tables_of_names_say_where_names_are() -> None:
+    module = importlib.import_module("emurust.pyboy.plugins.game_wrapper_pokemon_gen1_constants")
+    assert module.BADGES["earth"] == 7
+    with pytest.raises(UnavailableError, match="read from the ROM"):
+        _ = module.POKEMON_SPECIES

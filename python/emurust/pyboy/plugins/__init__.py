@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from emurust.pyboy.plugins.base_plugin import PyBoyGameWrapper
+from emurust.pyboy.plugins.game_wrapper2048 import GameWrapper2048
 from emurust.pyboy.plugins.game_wrapper_kirby_dream_land import GameWrapperKirbyDreamLand
 from emurust.pyboy.plugins.game_wrapper_pandoras_blocks import GameWrapperPandorasBlocks
 from emurust.pyboy.plugins.game_wrapper_pokemon_gen1 import GameWrapperPokemonGen1
+from emurust.pyboy.plugins.game_wrapper_pokemon_pinball import GameWrapperPokemonPinball
 from emurust.pyboy.plugins.game_wrapper_super_mario_land import GameWrapperSuperMarioLand
 from emurust.pyboy.plugins.game_wrapper_tetris import GameWrapperTetris
 from emurust.pyboy.plugins.not_wrapped import GAMES_NOT_WRAPPED, NotWrapped
@@ -23,7 +25,9 @@ _WRAPPERS: dict[str, type[PyBoyGameWrapper]] = {
     "KIRBY DREAM LAN": GameWrapperKirbyDreamLand,
     "POKEMON RED": GameWrapperPokemonGen1,
     "POKEMON BLUE": GameWrapperPokemonGen1,
+    "POKEPINBALLVPH": GameWrapperPokemonPinball,
     "DMGTRIS": GameWrapperPandorasBlocks,
+    "2048": GameWrapper2048,
     **dict.fromkeys(GAMES_NOT_WRAPPED, NotWrapped),
 }
 

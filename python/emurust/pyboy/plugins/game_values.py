@@ -10,7 +10,17 @@ from emurust.pyboy.utils import bcd_to_dec
 if TYPE_CHECKING:
     from emurust.pyboy.pyboy import PyBoy
 
-__all__ = ["Byte", "Digits", "Nibbles", "PackedDecimal", "ScreenNumber", "Value", "screen_number"]
+__all__ = [
+    "Byte",
+    "Digits",
+    "Flag",
+    "Nibbles",
+    "PackedDecimal",
+    "ScreenNumber",
+    "Value",
+    "Word",
+    "screen_number",
+]
 
 
 class Value(Protocol):
@@ -44,14 +54,40 @@ class Byte(_Number):
 
 @dataclass(frozen=True)
 class PackedDecimal(_Number):
-    """Two decimal digits to a byte, the lowest byte first."""
+    """Two decimal digits to a byte, the lowest byte first, times a constant."""
 
     address: int
     length: int = 1
+    times: int = 1
 
     def read(self, pyboy: PyBoy) -> int:
         content = pyboy.memory[self.address : self.address + self.length]
-        return bcd_to_dec(int.from_bytes(content, "little"), byte_width=self.length)
+        number = bcd_to_dec(int.from_bytes(content, "little"), byte_width=self.length)
+        return number * self.times
+
+
+@dataclass(frozen=True)
+class Word(_Number):
+    """Two bytes, the lower one first."""
+
+    address: int
+
+    def read(self, pyboy: PyBoy) -> int:
+        return int.from_bytes(pyboy.memory[self.address : self.address + 2], "little")
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Whether a byte is 1."""
+
+    address: int
+
+    @property
+    def initial(self) -> bool:
+        return False
+
+    def read(self, pyboy: PyBoy) -> bool:
+        return bool(pyboy.memory[self.address] == 1)
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from emurust.pyboy.plugins.game_wrapper_pokemon_gen1_constants import BADGES
 from emurust.pyboy.plugins.known_game import KnownGame
+from emurust.pyboy.plugins.pokemon_names import (
+    ITEMS,
+    MOVES,
+    SPECIES,
+    TRAINERS,
+    NameTable,
+    PokemonNames,
+)
 from emurust.pyboy.plugins.pokemon_text import TERMINATOR, InvalidPokemonValueError, encode
 from emurust.pyboy.utils import (
     PyBoyException,
@@ -18,6 +27,9 @@ from emurust.pyboy.utils import (
     bcd_to_dec,
     dec_to_bcd,
 )
+
+if TYPE_CHECKING:
+    from emurust.pyboy.pyboy import PyBoy
 
 __all__ = ["GameWrapperPokemonGen1"]
 
@@ -42,10 +54,9 @@ _BAG_COUNT, _BAG = 0xD31D, 0xD31E
 _BAG_PLACES, _LAST_ITEM, _MOST_OF_ITEM, _NO_ITEM = 20, 0xFE, 99, 0xFF
 
 _BADGES_OWNED, _EVENTS = 0xD356, 0xD747
-_BADGES = ("boulder", "cascade", "thunder", "rainbow", "soul", "marsh", "volcano", "earth")
 
 _OPPONENT, _OPPONENT_LEVEL, _BATTLE_TYPE, _TRAINER_SET = 0xD059, 0xD127, 0xD05A, 0xD05D
-_FIRST_TRAINER, _TRAINER_CLASSES = 200, 0x2F
+_FIRST_TRAINER = 200
 _WARP_MAP, _WARP_NUMBER, _WARP_FLAGS, _WARP_FROM_SCRIPT = 0xFF8B, 0xD42F, 0xD72D, 3
 
 _WALKABLE_TILES, _GRASS_TILE, _TILESET_KIND = 0xD530, 0xD535, 0xFFD7
@@ -63,13 +74,18 @@ class InvalidPartyIndexError(PyBoyInvalidInputException, IndexError):
 class GameWrapperPokemonGen1(KnownGame):
     """Pokemon Red and Blue: the area is the screen, or the window when that covers it.
 
-    Species, moves, items, maps, events and trainers are given by the game's numbers; there
-    is no table of their names here, and asking by name raises UnavailableError.
+    Species, moves, items and trainers are given by the game's numbers or by name; names are
+    read from the ROM. Maps and events have no names in the game: those that PyBoy takes are a
+    disassembly's, and asking by them raises UnavailableError.
     """
 
     title = "Pokemon Gen 1"
     section = (0, 0, 20, 18)
     follows_scrolling = True
+
+    def __init__(self, pyboy: PyBoy) -> None:
+        super().__init__(pyboy)
+        self._names = PokemonNames(pyboy)
 
     def enabled(self) -> bool:
         """It is Red or Blue."""
@@ -140,6 +156,9 @@ class GameWrapperPokemonGen1(KnownGame):
         values = list(content)
         self.pyboy.memory[address : address + len(values)] = values
 
+    def _number(self, table: NameTable, value: int | str) -> int:
+        return self._names.number(table, value) if isinstance(value, str) else _whole(value)
+
     def _read_name(self, address: int) -> tuple[int, ...]:
         return tuple(self._read(address, _NAME_LENGTH - 1).partition(bytes([TERMINATOR]))[0])
 
@@ -183,12 +202,14 @@ class GameWrapperPokemonGen1(KnownGame):
     def set_party(self, party: Iterable[Monster]) -> None:
         """Replaces the party.
 
-        Each monster needs species, level, hp, max_hp, attack, defense, speed, special and
-        nickname; nothing is written if one of them is wrong.
+        Each monster needs species (a number), level, hp, max_hp, attack, defense, speed and
+        special; without a nickname it is called as its species. Nothing is written if one of
+        them is wrong.
 
         Raises:
             ValueError: it is too large, or the game cannot have a number or name.
-            UnavailableError: a nickname is missing, for which PyBoy takes the species' name.
+            UnavailableError: a nickname is missing, and the ROM has no names where the
+                English Red and Blue have them.
         """
         monsters = list(party)
         if len(monsters) > _PARTY_LENGTH:
@@ -196,7 +217,10 @@ class GameWrapperPokemonGen1(KnownGame):
         records = [_pack(monster) for monster in monsters]
         species = [monster["species"] for monster in monsters]
         trainers = [monster.get("ot_name", self._read_name(_PLAYER_NAME)) for monster in monsters]
-        nicknames = [monster["nickname"] for monster in monsters]
+        nicknames = [
+            monster["nickname"] if "nickname" in monster else self._names.nickname(number)
+            for monster, number in zip(monsters, species, strict=True)
+        ]
 
         free = _PARTY_LENGTH - len(monsters)
         self._write(_PARTY_COUNT, [len(monsters)])
@@ -208,28 +232,28 @@ class GameWrapperPokemonGen1(KnownGame):
 
     def add_pokemon(
         self,
-        species: int,
+        species: int | str,
         level: int = 2,
-        moves: Sequence[int] | None = None,
+        moves: Sequence[int | str] | None = None,
         **kwargs: Any,
     ) -> None:
         """Adds a monster that can fight, with middling numbers where none are given.
 
         Args:
-            species: the game's internal number.
+            species: the game's internal number, or a name.
             level: 1 to 100.
-            moves: at most four numbers.
+            moves: at most four numbers or names.
             kwargs: further entries, as in `party`, and `stats`, a dictionary of some.
 
         Raises:
-            ValueError: the party is full, or a number is wrong.
-            UnavailableError: a name is given for a number, or no nickname.
+            ValueError: the party is full, or a number or name is wrong.
+            UnavailableError: the ROM has no names where the English Red and Blue have them.
         """
         party = self.party
         if len(party) == _PARTY_LENGTH:
             raise InvalidPokemonValueError("the party is full")
-        species = _number(species, "species")
-        numbers = [_number(move, "moves") for move in moves or ()]
+        species = self._number(SPECIES, species)
+        numbers = [self._number(MOVES, move) for move in moves or ()]
         if len(numbers) > 4:
             raise InvalidPokemonValueError("a monster has at most four moves")
         numbers += [0] * (4 - len(numbers))
@@ -288,21 +312,21 @@ class GameWrapperPokemonGen1(KnownGame):
 
     def set_inventory(
         self,
-        inventory: Mapping[int, int] | Iterable[tuple[int, int]],
+        inventory: Mapping[int | str, int] | Iterable[tuple[int | str, int]],
         force: bool = False,
     ) -> None:
         """Replaces what is in the bag by items and quantities.
 
         Args:
-            inventory: numbers of items, and 0 to 99 of each.
+            inventory: numbers or names of items, and 0 to 99 of each.
             force: up to 255 of each.
 
         Raises:
-            ValueError: a number is wrong, comes twice, or there are more than 20.
-            UnavailableError: an item is given by name.
+            ValueError: a number or name is wrong, comes twice, or there are more than 20.
+            UnavailableError: the ROM has no names where the English Red and Blue have them.
         """
-        pairs = list(inventory.items() if isinstance(inventory, Mapping) else inventory)
-        pairs = [(_item(item), _quantity(quantity, force)) for item, quantity in pairs]
+        given = inventory.items() if isinstance(inventory, Mapping) else inventory
+        pairs = [(self._item(item), _quantity(quantity, force)) for item, quantity in given]
         if len({item for item, _ in pairs}) < len(pairs):
             raise InvalidPokemonValueError("an item comes twice")
         if len(pairs) > _BAG_PLACES:
@@ -311,25 +335,32 @@ class GameWrapperPokemonGen1(KnownGame):
         pairs += [(_NO_ITEM, 0)] * (_BAG_PLACES - len(pairs))
         self._write(_BAG, [byte for pair in pairs for byte in pair])
 
-    def _quantities(self) -> dict[int, int]:
+    def _quantities(self) -> dict[int | str, int]:
         return {entry["item"]: entry["quantity"] for entry in self.inventory}
 
-    def set_item(self, item: int, quantity: int, force: bool = False) -> None:
+    def _item(self, item: int | str) -> int:
+        item = self._number(ITEMS, item)
+        _check_range(item, 1, _LAST_ITEM, "an item")
+        return item
+
+    def set_item(self, item: int | str, quantity: int, force: bool = False) -> None:
         """Sets how many of an item are in the bag; with 0 it is taken out."""
         quantities = self._quantities()
-        quantities[_item(item)] = _quantity(quantity, force)
+        item = self._item(item)
+        quantities[item] = _quantity(quantity, force)
         if not quantity:
             del quantities[item]
         # What is there already may have been forced.
         self.set_inventory(quantities, force=True)
 
-    def remove_item(self, item: int, quantity: int = 1) -> None:
+    def remove_item(self, item: int | str, quantity: int = 1) -> None:
         """Takes some of an item out of the bag.
 
         Raises:
             ValueError: there are not as many.
         """
-        there = self._quantities().get(_item(item), 0)
+        item = self._item(item)
+        there = self._quantities().get(item, 0)
         if not isinstance(quantity, int) or not 1 <= quantity <= there:
             raise InvalidPokemonValueError(
                 f"cannot take {quantity!r} of {there} pieces of item {item}"
@@ -338,33 +369,36 @@ class GameWrapperPokemonGen1(KnownGame):
 
     # -- battles, places, story ------------------------------------------------------
 
-    def start_wild_battle(self, species: int, level: int, force: bool = False) -> None:
+    def start_wild_battle(self, species: int | str, level: int, force: bool = False) -> None:
         """Has a battle against a wild monster begin with the next frame.
 
         Raises:
-            ValueError: unless `force`, the game has no such species or level.
-            UnavailableError: the species is given by name.
+            ValueError: the game has no such name, or, unless `force`, species or level.
+            UnavailableError: the ROM has no names where the English Red and Blue have them.
         """
-        species = _number(species, "species")
+        species = self._number(SPECIES, species)
         if not force:
             _check_species_and_level(species, level)
         self._schedule_battle(species)
         self.pyboy.memory[_OPPONENT_LEVEL] = level
 
     def start_trainer_battle(
-        self, trainer_class: int, trainer_set: int = 1, force: bool = False
+        self, trainer_class: int | str, trainer_set: int = 1, force: bool = False
     ) -> None:
         """Has a battle against a trainer begin with the next frame.
 
         Raises:
-            ValueError: unless `force`, the game has no such class. Whether the class has
-                such a set is not known here.
-            UnavailableError: the class is given by name.
+            ValueError: the game has no such name, or, unless `force`, class or set. (A ROM
+                that has other code than the English Red and Blue does not tell the sets.)
+            UnavailableError: the ROM has no names where the English Red and Blue have them.
         """
-        trainer_class = _number(trainer_class, "trainer classes")
+        trainer_class = self._number(TRAINERS, trainer_class)
         if not force:
-            _check_range(trainer_class, 1, _TRAINER_CLASSES, "a trainer class")
-            _check_range(trainer_set, 1, 0xFF, "a trainer's set")
+            _check_range(trainer_class, 1, TRAINERS.count, "a trainer class")
+            sets = self._names.parties(trainer_class)
+            if sets == 0:
+                raise InvalidPokemonValueError(f"trainers of class {trainer_class} have no party")
+            _check_range(trainer_set, 1, 0xFF if sets is None else sets, "a trainer's set")
         self._schedule_battle(_FIRST_TRAINER + trainer_class)
         self.pyboy.memory[_TRAINER_SET] = trainer_set
 
@@ -379,7 +413,7 @@ class GameWrapperPokemonGen1(KnownGame):
             ValueError: it is no byte.
             UnavailableError: it is given by name.
         """
-        destination = _number(destination, "maps")
+        destination = _nameless(destination, "maps")
         _check_range(destination, 0, 0xFF, "a map")
         self.pyboy.memory[_WARP_MAP] = destination
         self.pyboy.memory[_WARP_NUMBER] = 0
@@ -392,11 +426,11 @@ class GameWrapperPokemonGen1(KnownGame):
 
     def set_event_flag(self, event: int) -> None:
         """Notes that something happened in the story, by the event's number."""
-        self._set_bit(_EVENTS, _number(event, "events"), True)
+        self._set_bit(_EVENTS, _nameless(event, "events"), True)
 
     def reset_event_flag(self, event: int) -> None:
         """Notes that something did not happen in the story, by the event's number."""
-        self._set_bit(_EVENTS, _number(event, "events"), False)
+        self._set_bit(_EVENTS, _nameless(event, "events"), False)
 
     def set_badge(self, badge: str | int) -> None:
         """Gives a badge, by name ("boulder" to "earth") or number (0 to 7).
@@ -441,14 +475,19 @@ class GameWrapperPokemonGen1(KnownGame):
         return [tile + _FIRST_BACKGROUND_TILE for tile in tiles]
 
 
-def _number(value: Any, kind: str) -> int:
+def _whole(value: Any) -> int:
+    if not isinstance(value, int):
+        raise InvalidPokemonValueError(f"the game's numbers are whole, not {value!r}")
+    return value
+
+
+def _nameless(value: Any, kind: str) -> int:
     if isinstance(value, str):
         raise UnavailableError(
-            f"EmuRust has no names of the game's {kind}; give the number instead of {value!r}"
+            f"the game has no names of its {kind}, from which EmuRust could read {value!r}: PyBoy "
+            "has them from a disassembly (pokered); give the number instead"
         )
-    if not isinstance(value, int):
-        raise InvalidPokemonValueError(f"the game's {kind} are whole numbers, not {value!r}")
-    return value
+    return _whole(value)
 
 
 def _check_range(value: Any, first: int, last: int, what: str) -> None:
@@ -461,32 +500,23 @@ def _check_species_and_level(species: Any, level: Any) -> None:
     _check_range(level, 1, _LAST_LEVEL, "a level")
 
 
-def _item(item: Any) -> int:
-    item = _number(item, "items")
-    _check_range(item, 1, _LAST_ITEM, "an item")
-    return int(item)
-
-
 def _quantity(quantity: Any, force: bool) -> int:
     _check_range(quantity, 0, 0xFF if force else _MOST_OF_ITEM, "a quantity")
     return int(quantity)
 
 
 def _badge(badge: Any) -> int:
-    if badge in _BADGES:
-        return _BADGES.index(badge)
-    if isinstance(badge, str):
-        raise InvalidPokemonValueError(f"a badge is one of {', '.join(_BADGES)}, not {badge!r}")
-    _check_range(badge, 0, len(_BADGES) - 1, "a badge")
-    return int(badge)
+    if isinstance(badge, str) and badge not in BADGES:
+        raise InvalidPokemonValueError(f"a badge is one of {', '.join(BADGES)}, not {badge!r}")
+    number = BADGES.get(badge, badge)
+    _check_range(number, 0, len(BADGES) - 1, "a badge")
+    return int(number)
 
 
 def _pack(monster: Monster) -> bytes:
     """The game's record of a monster, with what it does not say filled in."""
     level = monster["level"]
     _check_species_and_level(monster["species"], level)
-    if "nickname" not in monster:
-        raise UnavailableError("EmuRust has no names of the game's species; give a nickname")
     moves = tuple(monster.get("moves", _DEFAULT_MOVES))
     pp = tuple(monster.get("pp", (_DEFAULT_PP if move else 0 for move in moves)))
     if len(moves) != 4 or len(pp) != 4:

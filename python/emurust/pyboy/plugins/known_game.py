@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -51,12 +51,28 @@ class KnownGame(PyBoyGameWrapper):
 
     def _wait_for_background(self, columns: slice, row: int, tiles: Sequence[int]) -> None:
         """Runs, one frame at least, until the background shows `tiles`."""
-        for _ in range(_LONGEST_WAIT):
-            self.pyboy.tick(1, False)
-            if self.pyboy.tilemap_background[columns, row] == tiles:
+        self.pyboy.tick(1, False)
+        self._wait_until(lambda: self.pyboy.tilemap_background[columns, row] == tiles)
+
+    def _wait_until(
+        self,
+        is_so: Callable[[], bool],
+        *,
+        frames: int = 1,
+        each: Callable[[], object] | None = None,
+    ) -> None:
+        """Runs so many frames at a time until something is so, perhaps none.
+
+        `each` is called before each time.
+        """
+        for _ in range(0, _LONGEST_WAIT, frames):
+            if is_so():
                 return
+            if each is not None:
+                each()
+            self.pyboy.tick(frames, False)
         raise PyBoyException(
-            f"{self.title} did not show the screen it starts from within {_LONGEST_WAIT} frames; "
+            f"{self.title} did not come to where it starts from within {_LONGEST_WAIT} frames; "
             "start_game is for a game that was just switched on"
         )
 
@@ -67,9 +83,13 @@ class KnownGame(PyBoyGameWrapper):
     def _headline(self) -> str:
         return f"{self.title}:"
 
-    def __repr__(self) -> str:
+    def _summary(self) -> list[str]:
+        """What `print` shows before the area."""
         lines = [f"{label}: {getattr(self, name)}" for name, label in self.labels.items()]
-        return "\n".join([self._headline(), *lines, super().__repr__()])
+        return [self._headline(), *lines]
+
+    def __repr__(self) -> str:
+        return "\n".join([*self._summary(), super().__repr__()])
 
 
 def group_tiles(

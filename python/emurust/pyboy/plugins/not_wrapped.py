@@ -14,9 +14,7 @@ __all__ = ["GAMES_NOT_WRAPPED", "NotWrapped"]
 
 #: By cartridge title: the game, and why it is missing.
 GAMES_NOT_WRAPPED = {
-    "POKEPINBALLVPH": ("Pokemon Pinball", "its counters hang on places in the game's code"),
     "MARIO DELUXAHY": ("Super Mario Bros. Deluxe", "it is a Game Boy Color game"),
-    "2048": ("2048", "its addresses are only in that build's symbol file"),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from emurust.pyboy.utils import PyBoyInvalidInputException
 
-__all__ = ["TERMINATOR", "InvalidPokemonValueError", "encode"]
+__all__ = ["TERMINATOR", "InvalidPokemonValueError", "decode", "encode"]
 
 TERMINATOR = 0x50
 
@@ -21,6 +21,14 @@ _RUNS = {
 _BYTES = {
     character: first + place for first, run in _RUNS.items() for place, character in enumerate(run)
 }
+#: What the game writes with one byte and we with more. They are only read.
+_ABBREVIATIONS = {
+    0x54: "POKé",
+    **dict(zip(range(0xBB, 0xC0), ("'d", "'l", "'s", "'t", "'v"), strict=True)),
+    0xE4: "'r",
+    0xE5: "'m",
+}
+_TEXTS = {**{byte: character for character, byte in _BYTES.items()}, **_ABBREVIATIONS}
 
 
 class InvalidPokemonValueError(PyBoyInvalidInputException, ValueError):
@@ -37,3 +45,16 @@ def encode(text: str) -> list[int]:
     if strange:
         raise InvalidPokemonValueError(f"the game cannot write {' '.join(strange)} of {text!r}")
     return [_BYTES[character] for character in text]
+
+
+def decode(name: bytes) -> str:
+    """The text of the game's bytes up to the terminator, or to the end.
+
+    Raises:
+        InvalidPokemonValueError: it is no text.
+    """
+    characters = name.partition(bytes([TERMINATOR]))[0]
+    strange = sorted(set(characters) - set(_TEXTS))
+    if strange:
+        raise InvalidPokemonValueError(f"bytes {strange} are no characters of the game")
+    return "".join(_TEXTS[byte] for byte in characters)
