@@ -250,9 +250,8 @@ def test_the_command_converts_files(tmp_path: Path, capsys: pytest.CaptureFixtur
     game = shipped_cartridge().read_bytes()
     old = tmp_path / "old.state"
     old.write_bytes(old_versions.downgrade(theirs, game, 12))
-    out = tmp_path / "out"
-    out.mkdir()
-    assert main(["convert-state", str(old), "--output", str(out)]) == 0
+    out = tmp_path / "new" / "out"
+    assert main(["convert-state", str(old), "-o", f"{out}/"]) == 0
     assert (out / "old.state").read_bytes()[0] == 29
     assert "PyBoy version 12 -> " in capsys.readouterr().out
     mine = tmp_path / "mine.state"
@@ -266,13 +265,14 @@ def test_the_command_converts_files(tmp_path: Path, capsys: pytest.CaptureFixtur
     broken.write_bytes(theirs[:-1])
     arguments = ["convert-state", str(broken), str(mine), "--output", str(out)]
     assert main(arguments) == 1
-    assert "broken.state: the state has" in capsys.readouterr().out
+    assert "broken.state: the state has" in capsys.readouterr().err
     assert not (out / "broken.state").exists()
     assert (out / "mine.state").exists()
     missing = str(tmp_path / "missing.state")
     assert main(["convert-state", missing, "--output", str(out / "x")]) == 1
-    assert "cannot be read" in capsys.readouterr().out
-    assert main(["convert-state", str(mine), missing, "--output", str(out / "x")]) == 1
+    assert "cannot be read" in capsys.readouterr().err
+    assert main(["convert-state", str(mine), missing, "--output", str(out / "mine.state")]) == 1
+    assert "is no directory" in capsys.readouterr().err
 
 
 def test_start_states_may_be_pyboys(tmp_path: Path) -> None:

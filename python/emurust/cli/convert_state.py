@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -53,21 +55,29 @@ def main(argv: Sequence[str]) -> int:
     )
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument(
-        "--output", type=Path, metavar="PATH", help="a file, or a directory for several"
+        "-o", "--output", metavar="PATH", help="a file, or a directory, which several are put into"
     )
     where.add_argument("--in-place", action="store_true", help="replace the files themselves")
     options = parser.parse_args(argv)
     rom = load_rom(options.rom)
-    if len(options.states) > 1 and options.output is not None and not options.output.is_dir():
-        raise ArgumentError(f"--output must be an existing directory, not {options.output}")
+    output = None if options.output is None else Path(options.output)
+    if output is not None and (len(options.states) > 1 or options.output.endswith(("/", os.sep))):
+        _make_directory(output)
     failed = 0
     for source in options.states:
         try:
-            _convert_file(source, _target(source, options.output), rom, options.to)
+            _convert_file(source, _target(source, output), rom, options.to)
         except EmuRustError as error:
             failed += 1
-            print(f"{source}: {error}")
+            print(f"{source}: {error}", file=sys.stderr)
     return 1 if failed else 0
+
+
+def _make_directory(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ArgumentError(f"--output {path} is no directory: {error.strerror}") from error
 
 
 def _target(source: Path, output: Path | None) -> Path:

@@ -6,7 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from emurust.errors import AddressError
-from emurust.pyboy.utils import OPCODE_BRK, PyBoyOutOfBoundsException
+from emurust.pyboy.utils import (
+    OPCODE_BRK,
+    InvalidTypeError,
+    InvalidValueError,
+    PyBoyOutOfBoundsException,
+)
 
 if TYPE_CHECKING:
     from emurust._emurust import Machine
@@ -38,7 +43,7 @@ class Hooks:
         if bank is None and isinstance(address, str):
             return self._symbols.lookup(address)
         if not isinstance(bank, int) or not isinstance(address, int):
-            raise TypeError(
+            raise InvalidTypeError(
                 "a hook is at a bank and an address, or at None and the name of a symbol, "
                 f"not at {bank!r} and {address!r}"
             )
@@ -48,9 +53,11 @@ class Hooks:
         self, bank: int | None, address: int | str, callback: Callback, context: Any
     ) -> None:
         """See `PyBoy.hook_register`."""
+        if not callable(callback):
+            raise InvalidTypeError(f"a hook calls a function, not {callback!r}")
         place = self._place(bank, address)
         if place in self._callbacks or self._memory[place] == OPCODE_BRK:
-            raise ValueError("Hook already registered for this bank and address.")
+            raise InvalidValueError("Hook already registered for this bank and address.")
         try:
             self._machine.set_stop(*place)
         except AddressError as error:
@@ -63,13 +70,22 @@ class Hooks:
         try:
             self._machine.clear_stop(*place)
         except AddressError as error:
-            raise ValueError(f"Breakpoint not found for bank and addr: {error}") from None
+            raise InvalidValueError(f"Breakpoint not found for bank and addr: {error}") from None
         del self._callbacks[place]
 
     def run_frame(self, render: bool, sound: bool) -> None:
-        """Runs one frame, calling back at every hook that it passes."""
+        """Runs one frame, calling back at every hook that it passes.
+
+        What a callback raises is raised when the frame is done.
+        """
+        failure: BaseException | None = None
         place = self._machine.run_to_stop(True, render, sound)
         while place is not None:
             callback, context = self._callbacks[place]
-            callback(context)
+            try:
+                callback(context)
+            except BaseException as error:
+                failure = failure or error
             place = self._machine.run_to_stop(False, render, sound)
+        if failure is not None:
+            raise failure

@@ -6,7 +6,7 @@ import logging
 import warnings
 from typing import Any
 
-from emurust.pyboy.utils import PyBoyInvalidInputException, UnavailableError
+from emurust.pyboy.utils import PyBoyInvalidInputException, UnavailableError, UnknownNameError
 
 __all__ = ["NoWindowWarning", "check_options", "is_headless"]
 
@@ -54,7 +54,9 @@ def check_options(
     """Raises what PyBoy raises for wrong options, and `UnavailableError` where EmuRust
     cannot do what an option asks for."""
     if window not in _HEADLESS + _WINDOWS:
-        raise KeyError(f'there is no window {window!r}; there are "null" and {_WINDOWS}')
+        raise UnknownNameError(
+            f'there is no window {window!r}; there are "null", {", ".join(_WINDOWS)}'
+        )
     if window in _WINDOWS:
         warnings.warn(
             f"emurust.pyboy shows no window, so window={window!r} is as 'null' here, at real-time "
@@ -70,7 +72,7 @@ def check_options(
             f"not at {sound_sample_rate}"
         )
     if log_level not in _LOG_LEVELS:
-        raise KeyError(f"log_level is one of {', '.join(_LOG_LEVELS)}, not {log_level!r}")
+        raise UnknownNameError(f"log_level is one of {', '.join(_LOG_LEVELS)}, not {log_level!r}")
     _LOGGER.setLevel(log_level)
     if cgb or (cgb is None and cgb_flag & 0x80):
         raise UnavailableError(
@@ -84,4 +86,4 @@ def check_options(
             if value:
                 raise UnavailableError(f"{name}={value!r}: {_REFUSED[name]}")
         elif name not in _WITHOUT_EFFECT:
-            raise KeyError(f"PyBoy has no option {name}")
+            raise UnknownNameError(f"PyBoy has no option {name}")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import cycle
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, SupportsIndex
+from typing import IO, Any, NoReturn, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,6 @@ from emurust._emurust import Machine
 from emurust.buttons import BUTTONS
 from emurust.errors import (
     RomNotFoundError,
-    SaveFileError,
     StateCorruptError,
     StateError,
 )
@@ -45,6 +44,7 @@ from emurust.pyboy.plugins import wrapper_for
 from emurust.pyboy.registers import PyBoyRegisterFile
 from emurust.pyboy.symbols import SymbolTable, symbol_files
 from emurust.pyboy.utils import (
+    InvalidAssertionError,
     PyBoyAssertException,
     PyBoyException,
     PyBoyInvalidInputException,
@@ -60,6 +60,19 @@ _LOGGER = logging.getLogger("emurust.pyboy")
 _FRAMES_PER_SECOND = 60
 _FIRST_RELEASE = WindowEvent.RELEASE_ARROW_UP
 _LAST_BUTTON = WindowEvent.RELEASE_BUTTON_START
+#: What PyBoy's class had in version 1, and what it is called since.
+_SINCE_VERSION_2 = {
+    "botsupport_manager": "screen, tilemap_background, get_sprite and the like of PyBoy itself",
+    "get_input": "events",
+    "get_memory_value": "memory[address]",
+    "get_screen_image": "screen.image",
+    "get_screen_ndarray": "screen.ndarray",
+    "mb": "memory, register_file and the like: PyBoy's inside is not here",
+    "openai_gym": "emurust.envs, or game_wrapper",
+    "override_memory_value": "memory[bank, address] = value",
+    "screen_image": "screen.image",
+    "set_memory_value": "memory[address] = value",
+}
 _CGB_PALETTES = (
     (0xFFFFFF, 0x7BFF31, 0x0063C5, 0x000000),
     (0xFFFFFF, 0xFF8484, 0x943A3A, 0x000000),
@@ -191,6 +204,12 @@ class PyBoy:
             self.gameshark.add(code.strip())
         self._closed = False
 
+    def __getattr__(self, name: str) -> NoReturn:
+        message = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if name in _SINCE_VERSION_2:
+            message += f"; use {_SINCE_VERSION_2[name]}"
+        raise AttributeError(message, name=name, obj=self)
+
     # -- time ------------------------------------------------------------------------
 
     @property
@@ -212,6 +231,7 @@ class PyBoy:
         Raises:
             PyBoyInvalidOperationException: `stop` was called.
             PyBoyInvalidInputException: `count` is negative or no integer.
+            What a hook's callback raised, at the end of its frame, which is the last one.
         """
         if self._closed:
             raise PyBoyInvalidOperationException("this PyBoy was stopped; make a new one to go on")
@@ -223,11 +243,13 @@ class PyBoy:
             raise PyBoyInvalidInputException(
                 f"count is a whole number of frames, 0 or more, not {count!r}"
             )
-        self._run(frames, bool(render), bool(sound))
-        if render:
-            self.screen._refresh()
-        self.sound._invalidate()
-        self.game_wrapper.post_tick()
+        try:
+            self._run(frames, bool(render), bool(sound))
+        finally:
+            if render:
+                self.screen._refresh()
+            self.sound._invalidate()
+            self.game_wrapper.post_tick()
         if self._target_speed > 0:
             self._wait()
         return frames > 0 and not self._quitting
@@ -323,7 +345,7 @@ class PyBoy:
     def _button(self, name: str) -> int:
         try:
             return BUTTONS.index(name.lower())
-        except ValueError:
+        except (ValueError, AttributeError):
             raise PyBoyInvalidInputException(
                 f"there is no button {name!r}; the buttons are {', '.join(BUTTONS)}"
             ) from None
@@ -337,7 +359,12 @@ class PyBoy:
         Raises:
             PyBoyInvalidInputException: there is no such event, or the delay is negative.
         """
-        number = int(event)
+        try:
+            number = int(event)
+        except (TypeError, ValueError):
+            raise PyBoyInvalidInputException(
+                f"an event is one of WindowEvent, not {event!r}; PyBoy.button takes names"
+            ) from None
         if not WindowEvent.QUIT <= number <= WindowEvent.DEBUG_GAME_AREA_TOGGLE:
             raise PyBoyInvalidInputException(f"there is no event {number}; see WindowEvent")
         if delay < 0:
@@ -356,7 +383,7 @@ class PyBoy:
         return self._events
 
     def _release_events(self) -> None:
-        while self._later and self._later[0][0] == self.frame_count:
+        while self._later and self._later[0][0] <= self.frame_count:
             self._events.append(WindowEvent(heapq.heappop(self._later)[1]))
 
     def _handle(self, event: int) -> None:
@@ -419,7 +446,12 @@ class PyBoy:
             PyBoyException: it is of a machine with other options; nothing changed.
         """
         _check_binary(file_like_object, "rb")
-        self._load(file_like_object.read())
+        state = file_like_object.read()
+        if not state:
+            raise PyBoyAssertException(
+                "there is nothing to read: the file is empty, or at its end (go back with seek(0))"
+            )
+        self._load(state)
 
     def _load(self, state: bytes) -> None:
         try:
@@ -463,7 +495,8 @@ class PyBoy:
     ) -> None:
         """Calls ``callback(context)`` whenever the instruction at an address is to run.
 
-        The callback sees the machine before the instruction and may change it.
+        The callback sees the machine before the instruction and may change it. What it raises
+        comes out of `tick` at the end of the frame. (PyBoy prints it and goes on.)
 
         Args:
             bank: of ROM or RAM, -1 for the boot ROM, None with the name of a symbol.
@@ -544,14 +577,17 @@ class PyBoy:
         Args:
             mapping: 384 or 768 numbers, or None for the tile numbers themselves.
             sprite_offset: added to the numbers of sprites.
+
+        Raises:
+            AssertionError: it is no such list or array.
         """
         if mapping is None:
             mapping = list(range(constants.TILES_CGB))
-        assert isinstance(sprite_offset, int), "sprite_offset is an integer"
-        assert isinstance(mapping, np.ndarray | list), "a mapping is a list or an array"
-        assert len(mapping) in (constants.TILES, constants.TILES_CGB), (
-            f"a mapping has {constants.TILES} or {constants.TILES_CGB} entries"
-        )
+        sizes = (constants.TILES, constants.TILES_CGB)
+        if not isinstance(mapping, np.ndarray | list) or len(mapping) not in sizes:
+            raise InvalidAssertionError(f"a mapping is a list or an array of {sizes} numbers")
+        if not isinstance(sprite_offset, int):
+            raise InvalidAssertionError(f"sprite_offset is an integer, not {sprite_offset!r}")
         self.game_wrapper.game_area_mapping(mapping, sprite_offset)
 
     def game_area_collision(self) -> npt.NDArray[np.uint32]:
@@ -605,7 +641,8 @@ class PyBoy:
 
         Args:
             save: keep the battery RAM of a cartridge that has a battery: in `ram_file`, or
-                in the file next to the ROM (its name plus ``.ram``).
+                in the file next to the ROM (its name plus ``.ram``). A ROM that is no file
+                has none.
             ram_file: where to, as a binary file.
             rtc_file: not written; see the constructor.
 
@@ -622,8 +659,8 @@ class PyBoy:
             elif self.gamerom is not None:
                 battery.write_battery(Path(self.gamerom + ".ram"), content)
             else:
-                raise SaveFileError(
-                    "the ROM is no file, so there is no place for its battery RAM; "
+                _LOGGER.warning(
+                    "the ROM is no file, so its battery RAM is kept nowhere; "
                     "give stop a ram_file, or save=False"
                 )
         self._closed = True

@@ -7,6 +7,8 @@ import os
 import re
 from pathlib import Path
 
+from emurust.pyboy.utils import InvalidValueError
+
 __all__ = ["SymbolTable", "symbol_files"]
 
 _LOGGER = logging.getLogger("emurust.pyboy")
@@ -90,4 +92,7 @@ class SymbolTable:
         try:
             return self.places[name]
         except KeyError:
-            raise ValueError(f"the symbol {name!r} is in no symbol file that was read") from None
+            raise InvalidValueError(
+                f"the symbol {name!r} is in no symbol file that was read: one next to the ROM, or "
+                "given as PyBoy(symbols=...)"
+            ) from None

@@ -8,6 +8,10 @@ from emurust.errors import EmuRustError
 
 __all__ = [
     "AccessError",
+    "InvalidAssertionError",
+    "InvalidIndexError",
+    "InvalidTypeError",
+    "InvalidValueError",
     "PillowImportError",
     "PyBoyAssertException",
     "PyBoyDependencyError",
@@ -20,6 +24,7 @@ __all__ = [
     "PyBoyOutOfBoundsException",
     "SoundEnabledError",
     "UnavailableError",
+    "UnknownNameError",
     "WindowEvent",
     "bcd_to_dec",
     "cython_compiled",
@@ -65,6 +70,28 @@ class PyBoyInvalidInputException(PyBoyException):
 
 class PyBoyInvalidOperationException(PyBoyException):
     """This cannot be done now."""
+
+
+class InvalidValueError(PyBoyInvalidInputException, ValueError):
+    """An argument makes no sense, for which PyBoy raises ValueError."""
+
+
+class InvalidTypeError(PyBoyInvalidInputException, TypeError):
+    """An argument has a type that makes no sense."""
+
+
+class InvalidIndexError(PyBoyOutOfBoundsException, IndexError):
+    """A place is outside of what there is, for which PyBoy raises IndexError."""
+
+
+class InvalidAssertionError(PyBoyInvalidInputException, AssertionError):
+    """An argument makes no sense, for which PyBoy raises AssertionError."""
+
+
+class UnknownNameError(PyBoyInvalidInputException, KeyError):
+    """There is nothing of this name, for which PyBoy raises KeyError."""
+
+    __str__ = Exception.__str__  # KeyError's would quote the message.
 
 
 class PyBoyDependencyError(PyBoyException):

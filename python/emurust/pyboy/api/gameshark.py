@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from emurust.pyboy.utils import PyBoyInvalidInputException
+from emurust.pyboy.utils import InvalidValueError, PyBoyInvalidInputException
 
 if TYPE_CHECKING:
     from emurust.pyboy.memory import PyBoyMemoryView
 
 __all__ = ["GameShark"]
 
+_CODE = re.compile("[0-9A-Fa-f]{8}")
 _WRITE_BYTE = 0x01
 _FIRST_RAM = 0x8000
 
@@ -40,16 +42,18 @@ class GameShark:
             ValueError: the code is no GameShark code, or does not write to RAM.
             PyBoyInvalidInputException: it is active already.
         """
-        if len(code) != 8:
-            raise ValueError(f"a GameShark code has 8 hexadecimal digits, {code!r} has {len(code)}")
-        kind, value, low, high = (int(code[at : at + 2], 16) for at in range(0, 8, 2))
+        if not _CODE.fullmatch(code):
+            raise InvalidValueError(
+                f"a GameShark code has 8 hexadecimal digits, such as 010138CD, and not {code!r}"
+            )
+        kind, value, low, high = bytes.fromhex(code)
         address = high << 8 | low
         if address < _FIRST_RAM:
-            raise ValueError(f"the code {code} writes to 0x{address:04X}, which is not RAM")
+            raise InvalidValueError(f"the code {code} writes to 0x{address:04X}, which is not RAM")
         if code in self._cheats:
             raise PyBoyInvalidInputException(f"the GameShark code {code} is active already")
         if kind != _WRITE_BYTE:
-            raise ValueError(f"only codes that begin with 01 are known, not {code}")
+            raise InvalidValueError(f"only codes that begin with 01 are known, not {code}")
         self._cheats[code] = _Cheat(address, value, self._memory[address])
 
     def remove(self, code: str, restore_value: bool = True) -> None:
@@ -59,7 +63,7 @@ class GameShark:
             ValueError: the code is not active.
         """
         if code not in self._cheats:
-            raise ValueError(f"the GameShark code {code} is not active")
+            raise InvalidValueError(f"the GameShark code {code} is not active")
         cheat = self._cheats.pop(code)
         if restore_value:
             self._memory[cheat.address] = cheat.original

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from emurust.pyboy.utils import ByteOrder, bcd_to_dec
+from emurust.pyboy.utils import ByteOrder, InvalidValueError, bcd_to_dec
 
 if TYPE_CHECKING:
     from emurust.pyboy.memory import PyBoyMemoryView
@@ -91,7 +91,7 @@ class MemoryScanner:
             ValueError: `byte_width` is less than 1.
         """
         if byte_width <= 0:
-            raise ValueError(f"byte_width must be positive, not {byte_width}")
+            raise InvalidValueError(f"byte_width must be positive, not {byte_width}")
         self._width, self._mode, self._byteorder = byte_width, value_type, byteorder
         self._found = {}
         last = end_addr - (byte_width - 1)
@@ -124,7 +124,7 @@ class MemoryScanner:
         """
         matches = dynamic_comparison_type is DynamicComparisonType.MATCH
         if matches and new_value is None and self._found:
-            raise ValueError("MATCH compares with new_value, which was not given")
+            raise InvalidValueError("MATCH compares with new_value, which was not given")
         kept = {}
         for address, before in self._found.items():
             content = bytes(self._memory[address : address + self._width])

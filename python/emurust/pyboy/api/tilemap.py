@@ -15,6 +15,7 @@ from emurust.pyboy.api.constants import (
     VRAM_OFFSET,
 )
 from emurust.pyboy.api.tile import Tile
+from emurust.pyboy.utils import InvalidAssertionError, InvalidIndexError, InvalidValueError
 
 if TYPE_CHECKING:
     from emurust.pyboy.pyboy import PyBoy
@@ -74,7 +75,7 @@ class TileMap:
         """
         for name, place in (("column", column), ("row", row)):
             if not 0 <= place < _SIZE:
-                raise IndexError(f"a {name} of a tile map is 0 to {_SIZE - 1}, not {place}")
+                raise InvalidIndexError(f"a {name} of a tile map is 0 to {_SIZE - 1}, not {place}")
         self._refresh_lcdc()
         number = self._machine.peek(self.map_offset + _SIZE * row + column)
         return (number ^ 0x80) + 0x80 if self.signed_tile_data else number
@@ -104,7 +105,7 @@ class TileMap:
         column_range, row_range = _range(columns), _range(rows)
         outside = [p for r in (column_range, row_range) for p in r if not 0 <= p < _SIZE]
         if outside:
-            raise IndexError(f"a place in a tile map is 0 to {_SIZE - 1}, not {outside[0]}")
+            raise InvalidIndexError(f"a place in a tile map is 0 to {_SIZE - 1}, not {outside[0]}")
         numbers = self._identifiers()
         area = numbers[np.ix_(list(row_range), list(column_range))].tolist()
         if self._use_tile_objects:
@@ -135,13 +136,16 @@ class TileMap:
 def _range(place: int | slice) -> range:
     """The places that an index or a slice names."""
     if not isinstance(place, slice):
-        assert isinstance(place, int), "a place in a tile map is an integer or a slice"
+        if not isinstance(place, int):
+            raise InvalidAssertionError(
+                f"a place in a tile map is an integer or a slice, not {place!r}"
+            )
         return range(place, place + 1)
     start = 0 if place.start is None else place.start
     stop = _SIZE if place.stop is None else place.stop
     step = 1 if place.step is None else place.step
     if step < 0:
-        raise ValueError("a slice of a tile map cannot go backwards")
+        raise InvalidValueError("a slice of a tile map cannot go backwards")
     if start > stop:
-        raise ValueError(f"a slice of a tile map cannot start at {start} and stop at {stop}")
+        raise InvalidValueError(f"a slice of a tile map cannot start at {start} and stop at {stop}")
     return range(start, stop, step)

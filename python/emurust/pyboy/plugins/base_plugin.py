@@ -12,7 +12,7 @@ import numpy.typing as npt
 from emurust.pyboy.api.constants import SPRITES, TILES_CGB
 from emurust.pyboy.api.sprite import Sprite
 from emurust.pyboy.plugins.game_values import screen_number
-from emurust.pyboy.utils import PyBoyException
+from emurust.pyboy.utils import InvalidIndexError, PyBoyException
 
 if TYPE_CHECKING:
     from emurust.pyboy.pyboy import PyBoy
@@ -21,6 +21,7 @@ __all__ = ["PyBoyGameWrapper"]
 
 _TILE_PIXELS = 8
 _MAP_TILES = 32
+_SCREEN_ROWS = 18
 
 
 class PyBoyGameWrapper:
@@ -141,6 +142,11 @@ class PyBoyGameWrapper:
             )
             x, y, width, height = self.game_area_section
             if self.game_area_follow_scxy:
+                if y + height > _SCREEN_ROWS:
+                    raise InvalidIndexError(
+                        f"a game area that follows the scrolling is of the screen, which has "
+                        f"{_SCREEN_ROWS} rows of tiles; this one has {height} from row {y} on"
+                    )
                 numbers = tilemap._identifiers()
                 lines = np.array(pyboy.screen.tilemap_position_list)
                 lines = lines[_TILE_PIXELS * np.arange(y, y + height), :2] // _TILE_PIXELS

@@ -7,7 +7,7 @@ from typing import ClassVar
 from emurust.pyboy.plugins.falling_blocks import FallingBlocksGame
 from emurust.pyboy.plugins.game_values import Digits, Value
 from emurust.pyboy.plugins.known_game import group_tiles
-from emurust.pyboy.utils import PyBoyException, PyBoyInvalidInputException
+from emurust.pyboy.utils import PyBoyException, UnknownNameError
 
 __all__ = ["GameWrapperPandorasBlocks"]
 
@@ -20,12 +20,6 @@ _BLOCKS = (*range(48, 105), 106, 107)
 _LOST = (145, 147, 167, 187)
 _TITLE_SCREEN = [171, 177, 179, 185, 187, 193, 195, 201, 203, 209, 211, 217, 219, 225]
 _MOST_PRESSES = 500
-
-
-class UnknownBlockError(PyBoyInvalidInputException, KeyError):
-    """There is no such block."""
-
-    __str__ = Exception.__str__  # KeyError's would quote the message.
 
 
 class GameWrapperPandorasBlocks(FallingBlocksGame):
@@ -87,7 +81,7 @@ class GameWrapperPandorasBlocks(FallingBlocksGame):
             KeyError: there is no such block.
         """
         if not isinstance(shape, str) or len(shape) != 1 or shape not in _SHAPES:
-            raise UnknownBlockError(f"a block is one of {', '.join(_SHAPES)}, not {shape!r}")
+            raise UnknownNameError(f"a block is one of {', '.join(_SHAPES)}, not {shape!r}")
         self.pyboy.memory[_NEXT_SHAPE] = _SHAPES.index(shape)
 
     def game_over(self) -> bool:

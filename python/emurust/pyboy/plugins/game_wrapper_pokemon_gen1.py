@@ -21,8 +21,8 @@ from emurust.pyboy.plugins.pokemon_names import (
 )
 from emurust.pyboy.plugins.pokemon_text import TERMINATOR, InvalidPokemonValueError, encode
 from emurust.pyboy.utils import (
+    InvalidIndexError,
     PyBoyException,
-    PyBoyInvalidInputException,
     UnavailableError,
     bcd_to_dec,
     dec_to_bcd,
@@ -65,10 +65,6 @@ _SCREEN = (18, 20)
 
 _NEW_GAME, _CONTINUE, _ARROW = 141, 130, 238
 _MENU_FRAMES, _DIALOGUE_STEPS = 8000, 600
-
-
-class InvalidPartyIndexError(PyBoyInvalidInputException, IndexError):
-    """There is no such place in the party."""
 
 
 class GameWrapperPokemonGen1(KnownGame):
@@ -271,7 +267,7 @@ class GameWrapperPokemonGen1(KnownGame):
         """
         party = self.party
         if not 0 <= index < len(party):
-            raise InvalidPartyIndexError(f"there is no monster {index} in a party of {len(party)}")
+            raise InvalidIndexError(f"there is no monster {index} in a party of {len(party)}")
         del party[index]
         self.set_party(party)
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 from emurust.pyboy.plugins.falling_blocks import FallingBlocksGame
 from emurust.pyboy.plugins.game_values import ScreenNumber, Value
 from emurust.pyboy.plugins.known_game import group_tiles
-from emurust.pyboy.utils import PyBoyInvalidInputException
+from emurust.pyboy.utils import UnknownNameError
 
 __all__ = ["GameWrapperTetris"]
 
@@ -20,12 +20,6 @@ _BLOCKS = ([129], [130], [131], [132], [133], [134], [128, 136, 137, 138, 139, 1
 _LD_A, _NOP = 0x3E, 0x00
 #: Instructions of the game that load a random shape into A, and their lengths.
 _SHAPE_LOADS = {0x206E: 3, 0x20B0: 2}
-
-
-class UnknownShapeError(PyBoyInvalidInputException, KeyError):
-    """There is no such tetromino."""
-
-    __str__ = Exception.__str__  # KeyError's would quote the message.
 
 
 class GameWrapperTetris(FallingBlocksGame):
@@ -80,7 +74,7 @@ class GameWrapperTetris(FallingBlocksGame):
             KeyError: there is no such shape.
         """
         if not isinstance(shape, str) or len(shape) != 1 or shape not in _SHAPES:
-            raise UnknownShapeError(f"a tetromino is one of {', '.join(_SHAPES)}, not {shape!r}")
+            raise UnknownNameError(f"a tetromino is one of {', '.join(_SHAPES)}, not {shape!r}")
         for address, length in _SHAPE_LOADS.items():
             code = [_LD_A, _TURNS * _SHAPES.index(shape), _NOP][:length]
             for offset, byte in enumerate(code):

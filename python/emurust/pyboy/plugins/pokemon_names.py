@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from emurust.pyboy.plugins.pokemon_text import TERMINATOR, InvalidPokemonValueError, decode
-from emurust.pyboy.utils import PyBoyOutOfBoundsException, UnavailableError
+from emurust.pyboy.utils import PyBoyOutOfBoundsException, UnavailableError, UnknownNameError
 
 if TYPE_CHECKING:
     from emurust.pyboy.pyboy import PyBoy
@@ -19,10 +19,8 @@ _BANK_END = 0x8000
 _SPELLINGS = str.maketrans({"♂": "M", "♀": "F", "é": "E", "É": "E"})
 
 
-class UnknownPokemonNameError(InvalidPokemonValueError, KeyError):
+class UnknownPokemonNameError(InvalidPokemonValueError, UnknownNameError):
     """The game has no such name."""
-
-    __str__ = Exception.__str__
 
 
 @dataclass(frozen=True)

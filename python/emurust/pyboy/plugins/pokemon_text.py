@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from emurust.pyboy.utils import PyBoyInvalidInputException
+from emurust.pyboy.utils import InvalidValueError
 
 __all__ = ["TERMINATOR", "InvalidPokemonValueError", "decode", "encode"]
 
@@ -31,7 +31,7 @@ _ABBREVIATIONS = {
 _TEXTS = {**{byte: character for character, byte in _BYTES.items()}, **_ABBREVIATIONS}
 
 
-class InvalidPokemonValueError(PyBoyInvalidInputException, ValueError):
+class InvalidPokemonValueError(InvalidValueError):
     """A number, name or party that the game cannot have."""
 
 
