@@ -65,7 +65,6 @@ CARTRIDGES = {b"POKEPINBALLVPH": {"cartridge_type": 0x19, "banks": 16}}
 NEVER_SET = {b"POKEPINBALLVPH": {"evolution_count", "slots_entered", "slots_opened"}}
 #: What the symbol file of 2048 says.
 SYMBOLS = "00:C100 _board\n00:C140 _score\n00:C142 _winner\n00:C143 _state\n"
-NOT_WRAPPED = [b"MARIO DELUXAHY"]
 MONSTER = {
     "species": 84,
     "level": 5,
@@ -374,21 +373,6 @@ def test_setting_marios_numbers(make_pair: MakePair) -> None:
             getattr(pair[1].game_wrapper, method)(value)
 
 
-@pytest.mark.parametrize("title", NOT_WRAPPED)
-def test_games_without_a_wrapper_say_so(build_rom: Callable[..., bytes], title: bytes) -> None:
-    image = io.BytesIO(build_rom(title=title))
-    with PyBoy(image, window="null", cgb=False, sound_emulated=False) as pyboy:
-        pyboy.tick()
-        assert pyboy.game_area().shape == (32, 32)
-        for name in ("start_game", "reset_game", "game_over"):
-            with pytest.raises(UnavailableError, match=f"no game_wrapper.{name} for"):
-                getattr(pyboy.game_wrapper, name)()
-        with pytest.raises(UnavailableError, match="no game_wrapper.score for"):
-            _ = pyboy.game_wrapper.score
-        with pytest.raises(UnavailableError):
-            pyboy.game_area_collision()
-
-
 def test_2048_without_symbols(build_rom: Callable[..., bytes]) -> None:
     image = io.BytesIO(build_rom(title=b"2048"))
     with PyBoy(image, window="null", cgb=False, sound_emulated=False) as pyboy:
@@ -400,6 +384,136 @@ def test_2048_without_symbols(build_rom: Callable[..., bytes]) -> None:
             with pytest.raises(UnavailableError, match="no symbols _board, .*symbols="):
                 act()
         assert not hasattr(wrapper, "level")
+
+
+# -- Super Mario Bros. Deluxe --------------------------------------------------------
+
+DELUXE = b"MARIO DELUXAHY"
+DELUXE_NAMES = (
+    *("world", "level", "coins", "lives_left", "score", "time_left", "level_progress"),
+    *("stuck", "stuck_frames", "shape", "game_area_section", "game_area_follow_scxy"),
+)
+#: Goes through the modes at 0x0200, eight frames each.
+DELUXE_MODES = bytes([0x03, 0x19, 0x17, 0x05, 0x0B, 0x1E, 0x32, 0x04])
+SHOW_MODES = bytes.fromhex(
+    "0E00 F044FE9020FA F044FE9028FA 0C 79 CB3F CB3F CB3F E607 210002 85 6F 7E E0B5 18E2"
+)
+
+
+def same_deluxe(pair: Pair) -> None:
+    theirs, ours = (pyboy.game_wrapper for pyboy in pair)
+    for name in DELUXE_NAMES:
+        assert getattr(ours, name) == getattr(theirs, name), name
+    assert game_over(pair[1]) == game_over(pair[0])
+    assert pair[1].memory[0xC160:0xC1FF] == pair[0].memory[0xC160:0xC1FF]
+
+
+def test_names_and_mappings_of_deluxe(make_pair: MakePair) -> None:
+    theirs, ours = (pyboy.game_wrapper for pyboy in make_pair(DELUXE))
+    assert type(ours).__name__ == type(theirs).__name__
+    assert {name for name in public(theirs) if not hasattr(ours, name)} == set()
+    for name in ("mapping_minimal", "mapping_compressed", "object_id_mapping"):
+        mine, there = getattr(ours, name), getattr(theirs, name)
+        assert mine.dtype == there.dtype
+        assert mine.tolist() == there.tolist()
+
+
+def test_values_of_deluxe(make_pair: MakePair) -> None:
+    rng = random.Random("deluxe")
+    pair = make_pair(DELUXE)
+    same_deluxe(pair)
+    for _ in range(40):
+        write(pair, 0xC160, list(rng.randbytes(0xA0)))
+        write(pair, 0xC163, [rng.choice((0, 7, 31, 32, 99, 255))])
+        write(pair, 0xC1C1, [rng.randrange(4)])
+        write(pair, 0xFFA7, [rng.randrange(256)])
+        write(pair, 0xFFB5, [rng.choice((0x0B, 0x10, 0x1B, 3))])
+        tick(pair)
+        same_deluxe(pair)
+        assert repr(pair[1].game_wrapper).startswith("Super Mario Bros. Deluxe: World ")
+
+
+def test_standing_still_in_deluxe(make_pair: MakePair) -> None:
+    pair = make_pair(DELUXE)
+    seen = set()
+    for mode, x, frames in (
+        *((3, 5, 3), (0x0B, 5, 4), (0x0B, 6, 2), (0x0B, 100, 2), (0x0B, 6, 605)),
+        *((0x0B, 200, 1), (0x0B, 7, 2), (0x10, 7, 1), (0x0B, 8, 3)),
+    ):
+        write(pair, 0xFFB5, [mode])
+        write(pair, 0xC1CA, [x, 0])
+        for _ in range(frames):
+            for pyboy in pair:
+                pyboy.tick(1, False)
+            same_deluxe(pair)
+            seen.add(pair[1].game_wrapper.stuck)
+    assert seen == {False, True}
+    for pyboy in pair:
+        pyboy.game_wrapper.set_lives_left(42)
+        pyboy.game_wrapper.set_time_left(321)
+    tick(pair)
+    same_deluxe(pair)
+    assert pair[1].game_wrapper.time_left == 321
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"world_level": (3, 2)},
+        {"level": 40, "super_player_levels": True},
+        {"world_level": (13, 4), "super_player_levels": True},
+        {"challenge": True},
+        {"challenge": True, "level": 9},
+        {"unlock_level_select": True, "level": 9},
+        {"custom_level_sequence": [(1, 1), (2, 3), (8, 4)]},
+        {"custom_level_sequence": [(5, 1)], "world_level": (5, 1)},
+    ],
+    ids=str,
+)
+def test_starting_deluxe(make_pair: MakePair, options: dict[str, Any]) -> None:
+    def modes(image: bytearray) -> None:
+        image[0x200:0x208] = DELUXE_MODES
+
+    pair = make_pair(DELUXE, modes, code=SHOW_MODES)
+    for pyboy in pair:
+        pyboy.game_wrapper.start_game(timer_div=3, **options)
+    assert pair[1].frame_count == pair[0].frame_count > 150
+    same_deluxe(pair)
+    for _ in range(200):
+        tick(pair)
+        same_deluxe(pair)
+    for pyboy in pair:
+        pyboy.game_wrapper.reset_game(timer_div=4)
+    same_deluxe(pair)
+    with pytest.raises(PyBoyException, match="reset_game"):
+        pair[1].game_wrapper.start_game()
+
+
+def test_bad_levels_of_deluxe(make_pair: MakePair) -> None:
+    pair = make_pair(DELUXE)
+    ours = pair[1].game_wrapper
+    for options in (
+        {"world_level": (9, 1)},
+        {"world_level": (14, 1), "super_player_levels": True},
+        {"world_level": (1, 5)},
+        {"level": 100},
+        {"world_level": (1, 1), "level": 1},
+        {"custom_level_sequence": []},
+        {"custom_level_sequence": [(1, 1), (9, 1)]},
+        {"custom_level_sequence": [(1,)]},
+        {"world_level": (1, 1), "super_player_levels": 3},
+    ):
+        with pytest.raises(PyBoyInvalidInputException):
+            ours.start_game(**options)
+    for method, value in (("set_time_left", 1000), ("set_lives_left", -1)):
+        with pytest.raises(PyBoyInvalidInputException, match="from 0 to"):
+            getattr(ours, method)(value)
+    for name in ("game_area", "game_area_background", "object_slots", "game_area_annotations"):
+        with pytest.raises(UnavailableError, match="work RAM of a Game Boy Color"):
+            getattr(ours, name)()
+        with pytest.raises(Exception, match="only supported for CGB|out of range"):
+            getattr(pair[0].game_wrapper, name)()
 
 
 # -- Pokemon Pinball -----------------------------------------------------------------

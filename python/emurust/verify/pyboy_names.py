@@ -46,9 +46,8 @@ NOTES: dict[str, str] = {
     "PyBoy(sgb_border=)": "raises UnavailableError where PyBoy would draw a border",
     "PyBoy(bootrom=)": "same; without it PyBoy's own if installed, or 64 frames without a program",
     "PyBoy.events": "same, without buttons, which go straight to the machine",
-    "PyBoy.game_wrapper": "same for the games that PyBoy wraps (Pokemon's maps and events by "
-    "number, not by name), except Super Mario Bros. Deluxe: generic, and its own names raise "
-    "UnavailableError",
+    "PyBoy.game_wrapper": "same for all games that PyBoy wraps; Pokemon's maps and events by "
+    "number, not by name; no area of Super Mario Bros. Deluxe, which needs a Game Boy Color",
     "PyBoy.game_area_collision": "same: of Pokemon; AttributeError with the generic wrapper",
     "PyBoy.printer_image": "always None: there is no printer",
     "PyBoy.sgb_border": "what the constructor was given",

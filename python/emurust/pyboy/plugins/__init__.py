@@ -10,9 +10,11 @@ from emurust.pyboy.plugins.game_wrapper_kirby_dream_land import GameWrapperKirby
 from emurust.pyboy.plugins.game_wrapper_pandoras_blocks import GameWrapperPandorasBlocks
 from emurust.pyboy.plugins.game_wrapper_pokemon_gen1 import GameWrapperPokemonGen1
 from emurust.pyboy.plugins.game_wrapper_pokemon_pinball import GameWrapperPokemonPinball
+from emurust.pyboy.plugins.game_wrapper_super_mario_bros_deluxe import (
+    GameWrapperSuperMarioBrosDeluxe,
+)
 from emurust.pyboy.plugins.game_wrapper_super_mario_land import GameWrapperSuperMarioLand
 from emurust.pyboy.plugins.game_wrapper_tetris import GameWrapperTetris
-from emurust.pyboy.plugins.not_wrapped import GAMES_NOT_WRAPPED, NotWrapped
 
 if TYPE_CHECKING:
     from emurust.pyboy.pyboy import PyBoy
@@ -22,13 +24,13 @@ __all__ = ["PyBoyGameWrapper", "wrapper_for"]
 _WRAPPERS: dict[str, type[PyBoyGameWrapper]] = {
     "TETRIS": GameWrapperTetris,
     "SUPER MARIOLAND": GameWrapperSuperMarioLand,
+    "MARIO DELUXAHY": GameWrapperSuperMarioBrosDeluxe,
     "KIRBY DREAM LAN": GameWrapperKirbyDreamLand,
     "POKEMON RED": GameWrapperPokemonGen1,
     "POKEMON BLUE": GameWrapperPokemonGen1,
     "POKEPINBALLVPH": GameWrapperPokemonPinball,
     "DMGTRIS": GameWrapperPandorasBlocks,
     "2048": GameWrapper2048,
-    **dict.fromkeys(GAMES_NOT_WRAPPED, NotWrapped),
 }
 
 
