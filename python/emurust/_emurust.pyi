@@ -158,6 +158,8 @@ class Machine:
         """Sets one register by its name to the low bits of `value`."""
     def peek(self, address: int) -> int:
         """The byte at `address` as the bus would give it, without side effects."""
+    def peek_block(self, address: int, length: int) -> bytes:
+        """The bytes from `address` on as `peek` gives them; after 0xFFFF comes 0."""
     @property
     def state_len(self) -> int:
         """Length of a state in bytes."""

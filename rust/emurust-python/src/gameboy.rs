@@ -471,6 +471,23 @@ impl Machine {
         self.brief(py, |running| Ok(running.gameboy.peek(address)))
     }
 
+    /// The bytes from `address` on as [`Machine::peek`] gives them; after 0xFFFF comes 0.
+    fn peek_block<'py>(
+        &self,
+        py: Python<'py>,
+        address: u16,
+        length: u16,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        self.brief(py, |running| {
+            PyBytes::new_with(py, usize::from(length), |out| {
+                for (byte, offset) in out.iter_mut().zip(0..) {
+                    *byte = running.gameboy.peek(address.wrapping_add(offset));
+                }
+                Ok(())
+            })
+        })
+    }
+
     /// Length of a state in bytes.
     #[getter]
     fn state_len(&self, py: Python<'_>) -> PyResult<usize> {

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Screen"]
 
-_LCD_ENABLE = 0x80
+_LCDC, _LCD_ENABLE = 0xFF40, 0x80
+_POSITION_OFFSETS = np.array([0, 0, 7, 0])
 
 
 class Screen:
@@ -92,13 +93,24 @@ class Screen:
     def tilemap_position_list(self) -> list[list[int]]:
         """[SCX, SCY, WX - 7, WY] of each of the 144 lines as it was drawn; zeros while
         the LCD is off."""
-        if not self._machine.peek(0xFF40) & _LCD_ENABLE:
-            return [[0, 0, 0, 0] for _ in range(SCREEN_HEIGHT)]
+        positions: list[list[int]] = self._positions().tolist()
+        return positions
+
+    def _positions(self) -> npt.NDArray[np.int64]:
+        """`tilemap_position_list` as an array, shape (144, 4)."""
+        if not self._machine.peek(_LCDC) & _LCD_ENABLE:
+            return np.zeros((SCREEN_HEIGHT, 4), dtype=np.int64)
+        content = np.frombuffer(self._machine.line_parameters(), dtype=np.uint8)
+        lines: npt.NDArray[np.int64] = content.reshape(SCREEN_HEIGHT, -1)[:, :4] - _POSITION_OFFSETS
+        return lines
+
+    def _position(self, line: int) -> list[int]:
+        """One of `tilemap_position_list`."""
+        if not self._machine.peek(_LCDC) & _LCD_ENABLE:
+            return [0, 0, 0, 0]
         lines = self._machine.line_parameters()
-        return [
-            [lines[at], lines[at + 1], lines[at + 2] - 7, lines[at + 3]]
-            for at in range(0, 5 * SCREEN_HEIGHT, 5)
-        ]
+        at = len(lines) // SCREEN_HEIGHT * line
+        return [lines[at], lines[at + 1], lines[at + 2] - 7, lines[at + 3]]
 
     def get_tilemap_position(self) -> tuple[tuple[int, int], tuple[int, int]]:
         """((SCX, SCY), (WX - 7, WY)) as the registers are now."""

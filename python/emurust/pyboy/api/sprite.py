@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from emurust._emurust import Machine, Memory
     from emurust.pyboy.api.palette import Palette
 
-__all__ = ["Sprite"]
+__all__ = ["Sprite", "sprites_on_screen"]
 
 _OBJ_TALL = 0x04
+_BYTES_PER_SPRITE = 4
 
 
 class Sprite:
@@ -24,7 +25,6 @@ class Sprite:
         sprite_index: its place in OAM, 0 to 39.
         x, y: the screen position of its upper left corner; may be outside of the screen.
         tile_identifier: the number of its (upper) tile.
-        tiles: its tile, or two of them when sprites are tall.
         shape: (8, 8) or (8, 16): width and height.
         attr_obj_bg_priority: 1 behind the background's colours 1 to 3.
         attr_y_flip, attr_x_flip: 1 when upside down, or mirrored.
@@ -33,7 +33,7 @@ class Sprite:
         on_screen: a part of its rectangle is.
 
     Raises:
-        PyBoyOutOfBoundsException: there is no such sprite, or its tile does not exist.
+        PyBoyOutOfBoundsException: there is no such sprite.
     """
 
     attr_cgb_bank_number = 0
@@ -49,9 +49,9 @@ class Sprite:
                 f"sprites are numbered 0 to {SPRITES - 1}, not {sprite_index}"
             )
         self.sprite_index = sprite_index
-        address = OAM_OFFSET + 4 * sprite_index
+        address = OAM_OFFSET + _BYTES_PER_SPRITE * sprite_index
         # Read through the bus: while OAM DMA runs it shows FF, as to PyBoy.
-        y, x, tile, attributes = memory[address : address + 4]
+        y, x, tile, attributes = memory[address : address + _BYTES_PER_SPRITE]
         self.x = x - 8
         self.y = y - 16
         self.tile_identifier = tile
@@ -59,10 +59,19 @@ class Sprite:
         self.attr_y_flip = attributes >> 6 & 1
         self.attr_x_flip = attributes >> 5 & 1
         self.attr_palette_number = attributes >> 4 & 1
-        height = 16 if machine.peek(LCDC_OFFSET) & _OBJ_TALL else 8
+        height = _height(machine)
         self.shape = (8, height)
-        self.tiles = [Tile(machine, palette, tile + below) for below in range(height // 8)]
-        self.on_screen = -height < self.y < ROWS and -8 < self.x < COLS
+        self.on_screen = _is_on_screen(x, y, height)
+        self._machine = machine
+        self._palette = palette
+
+    @property
+    def tiles(self) -> list[Tile]:
+        """Its tile, or two of them when sprites are tall."""
+        return [
+            Tile(self._machine, self._palette, self.tile_identifier + below)
+            for below in range(self.shape[1] // 8)
+        ]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sprite):
@@ -75,3 +84,24 @@ class Sprite:
             f"Sprite [{self.sprite_index}]: Position: ({self.x}, {self.y}), "
             f"Shape: {self.shape}, Tiles: ({tiles}), On screen: {self.on_screen}"
         )
+
+
+def _height(machine: Machine) -> int:
+    return 16 if machine.peek(LCDC_OFFSET) & _OBJ_TALL else 8
+
+
+def _is_on_screen(x: int, y: int, height: int) -> bool:
+    """By the bytes of OAM, which are 8 and 16 more than the position."""
+    return 16 - height < y < ROWS + 16 and 0 < x < COLS + 8
+
+
+def sprites_on_screen(machine: Machine, memory: Memory, palette: Palette) -> list[Sprite]:
+    """The sprites of which a part is on the screen, in the order of OAM."""
+    height = _height(machine)
+    content = memory[OAM_OFFSET : OAM_OFFSET + _BYTES_PER_SPRITE * SPRITES]
+    places = zip(content[1::_BYTES_PER_SPRITE], content[::_BYTES_PER_SPRITE], strict=True)
+    return [
+        Sprite(machine, memory, palette, index)
+        for index, (x, y) in enumerate(places)
+        if _is_on_screen(x, y, height)
+    ]

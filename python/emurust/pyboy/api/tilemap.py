@@ -12,7 +12,6 @@ from emurust.pyboy.api.constants import (
     HIGH_TILEMAP,
     LCDC_OFFSET,
     LOW_TILEMAP,
-    VRAM_OFFSET,
 )
 from emurust.pyboy.api.tile import Tile
 from emurust.pyboy.utils import InvalidAssertionError, InvalidIndexError, InvalidValueError
@@ -25,6 +24,11 @@ __all__ = ["TileMap"]
 _SIZE = 32
 _MAP_BIT = {"BACKGROUND": 0x08, "WINDOW": 0x40}
 _TILE_DATA = 0x10
+
+#: Tile numbers by the bytes of a map, as they are counted from the start of tile data, or
+#: from its middle as signed bytes.
+_NUMBERS = np.arange(256), (np.arange(256) ^ 0x80) + 0x80
+_NUMBERS_LISTED = [numbers.tolist() for numbers in _NUMBERS]
 
 
 class TileMap:
@@ -46,6 +50,7 @@ class TileMap:
         self._machine = pyboy._machine
         self._map_bit = _MAP_BIT[select]
         self._use_tile_objects = False
+        self._has_run = False
         self._read_lcdc()
 
     def _read_lcdc(self) -> None:
@@ -55,17 +60,27 @@ class TileMap:
 
     def _refresh_lcdc(self) -> None:
         # PyBoy looks at LCDC once before the first frame, and afterwards always.
-        if self._pyboy.frame_count != 0:
+        if self._has_run or self._pyboy.frame_count != 0:
+            self._has_run = True
             self._read_lcdc()
 
     def _identifiers(self) -> npt.NDArray[np.int64]:
         """All tile numbers, [row, column]."""
         self._refresh_lcdc()
-        start = self.map_offset - VRAM_OFFSET
-        numbers = self._machine.vram()[start : start + _SIZE * _SIZE].astype(np.int64)
-        if self.signed_tile_data:
-            numbers = (numbers ^ 0x80) + 0x80
-        return numbers.reshape(_SIZE, _SIZE)
+        content = self._machine.peek_block(self.map_offset, _SIZE * _SIZE)
+        places = np.frombuffer(content, dtype=np.uint8).reshape(_SIZE, _SIZE)
+        return np.take(_NUMBERS[self.signed_tile_data], places)
+
+    def _row(self, column: int, row: int, length: int) -> list[int]:
+        """The tile numbers of so many places in a row, all of them in the map."""
+        self._refresh_lcdc()
+        content = self._machine.peek_block(self.map_offset + _SIZE * row + column, length)
+        return list(map(_NUMBERS_LISTED[self.signed_tile_data].__getitem__, content))
+
+    def _area(self, columns: slice, rows: slice) -> npt.NDArray[np.int64]:
+        """The tile numbers of a part, [row, column]."""
+        columns, rows = (_slice(_places(place)) for place in (columns, rows))
+        return self._identifiers()[rows, columns]
 
     def tile_identifier(self, column: int, row: int) -> int:
         """The number of the tile at a place, 0 to 383.
@@ -102,12 +117,15 @@ class TileMap:
 
     def __getitem__(self, place: Any) -> Any:
         columns, rows = (place, slice(None)) if isinstance(place, int | slice) else place
-        column_range, row_range = _range(columns), _range(rows)
-        outside = [p for r in (column_range, row_range) for p in r if not 0 <= p < _SIZE]
-        if outside:
-            raise InvalidIndexError(f"a place in a tile map is 0 to {_SIZE - 1}, not {outside[0]}")
-        numbers = self._identifiers()
-        area = numbers[np.ix_(list(row_range), list(column_range))].tolist()
+        chosen, lines = _slice(_places(columns)), _places(rows)
+        self._refresh_lcdc()
+        number = _NUMBERS_LISTED[self.signed_tile_data].__getitem__
+        first = lines.start
+        content = self._machine.peek_block(self.map_offset + _SIZE * first, _SIZE * _span(lines))
+        area: list[list[Any]] = [
+            list(map(number, content[_SIZE * (line - first) : _SIZE * (line - first + 1)][chosen]))
+            for line in lines
+        ]
         if self._use_tile_objects:
             area = [[self._tile(number) for number in row] for row in area]
         if isinstance(columns, slice) and isinstance(rows, slice):
@@ -131,6 +149,24 @@ class TileMap:
             ),
         ]
         return "\n".join(lines)
+
+
+def _places(place: int | slice) -> range:
+    """The places that an index or a slice names, all of them in the map."""
+    places = _range(place)
+    for end in (places[0], places[-1]) if places else ():
+        if not 0 <= end < _SIZE:
+            raise InvalidIndexError(f"a place in a tile map is 0 to {_SIZE - 1}, not {end}")
+    return places
+
+
+def _slice(places: range) -> slice:
+    return slice(places.start, places.stop, places.step)
+
+
+def _span(places: range) -> int:
+    """From the first of them to the last, how many there are with those in between."""
+    return places[-1] - places.start + 1 if places else 0
 
 
 def _range(place: int | slice) -> range:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from emurust.pyboy.api.constants import SPRITES, TILES_CGB
-from emurust.pyboy.api.sprite import Sprite
+from emurust.pyboy.api.constants import TILES_CGB
+from emurust.pyboy.api.sprite import Sprite, sprites_on_screen
 from emurust.pyboy.plugins.game_values import screen_number
 from emurust.pyboy.utils import InvalidIndexError, PyBoyException
 
@@ -130,8 +130,8 @@ class PyBoyGameWrapper:
 
     def _sprites_on_screen(self) -> list[Sprite]:
         if self._sprites is None:
-            sprites = map(self.pyboy.get_sprite, range(SPRITES))
-            self._sprites = [sprite for sprite in sprites if sprite.on_screen]
+            pyboy = self.pyboy
+            self._sprites = sprites_on_screen(pyboy._machine, pyboy.memory._memory, pyboy._palette)
         return self._sprites
 
     def _game_area_tiles(self) -> npt.NDArray[np.uint32]:
@@ -148,13 +148,13 @@ class PyBoyGameWrapper:
                         f"{_SCREEN_ROWS} rows of tiles; this one has {height} from row {y} on"
                     )
                 numbers = tilemap._identifiers()
-                lines = np.array(pyboy.screen.tilemap_position_list)
-                lines = lines[_TILE_PIXELS * np.arange(y, y + height), :2] // _TILE_PIXELS
+                lines = pyboy.screen._positions()[_TILE_PIXELS * np.arange(y, y + height), :2]
+                lines = lines // _TILE_PIXELS
                 rows = (np.arange(y, y + height) + lines[:, 1]) % _MAP_TILES
                 columns = (np.arange(x, x + width) + lines[:, :1]) % _MAP_TILES
                 tiles = numbers[rows[:, np.newaxis], columns]
             else:
-                tiles = tilemap[x : x + width, y : y + height]
+                tiles = tilemap._area(slice(x, x + width), slice(y, y + height))
             self._tiles = np.asarray(tiles, dtype=np.uint32)
         return self._tiles
 
@@ -171,7 +171,7 @@ class PyBoyGameWrapper:
             y = sprite.y // _TILE_PIXELS - top
             if not 0 <= x < width:
                 continue
-            for below in range(len(sprite.tiles)):
+            for below in range(sprite.shape[1] // _TILE_PIXELS):
                 if 0 <= y + below < height:
                     number = self.mapping[sprite.tile_identifier + below]
                     area[y + below][x] = number + self.sprite_offset

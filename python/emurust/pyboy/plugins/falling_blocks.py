@@ -25,6 +25,6 @@ class FallingBlocksGame(KnownGame):
     def _game_area_tiles(self) -> npt.NDArray[np.uint32]:
         # The well, wherever else the section was moved to.
         if self._tiles is None:
-            tiles = self.pyboy.tilemap_background[2:12, 0:18]
+            tiles = self.pyboy.tilemap_background._area(slice(2, 12), slice(0, 18))
             self._tiles = np.asarray(tiles, dtype=np.uint32)
         return self._tiles

@@ -119,7 +119,7 @@ class ScreenNumber(_Number):
     zero: int
 
     def read(self, pyboy: PyBoy) -> int:
-        tiles = pyboy.tilemap_background[self.column : self.column + self.length, self.row]
+        tiles = pyboy.tilemap_background._row(self.column, self.row, self.length)
         return screen_number(tiles, self.blank, -self.zero)
 
 

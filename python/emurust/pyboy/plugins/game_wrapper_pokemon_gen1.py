@@ -60,7 +60,7 @@ _FIRST_TRAINER = 200
 _WARP_MAP, _WARP_NUMBER, _WARP_FLAGS, _WARP_FROM_SCRIPT = 0xFF8B, 0xD42F, 0xD72D, 3
 
 _WALKABLE_TILES, _GRASS_TILE, _TILESET_KIND = 0xD530, 0xD535, 0xFFD7
-_LIST_END, _FIRST_BACKGROUND_TILE = 0xFF, 0x100
+_LIST_END, _LONGEST_LIST, _FIRST_BACKGROUND_TILE = 0xFF, 0x180, 0x100
 _SCREEN = (18, 20)
 
 _NEW_GAME, _CONTINUE, _ARROW = 141, 130, 238
@@ -90,7 +90,7 @@ class GameWrapperPokemonGen1(KnownGame):
     def post_tick(self) -> None:
         """Looks whether the window covers the screen; called after each `PyBoy.tick`."""
         super().post_tick()
-        window_y = self.pyboy.screen.tilemap_position_list[0][3]
+        window_y = self.pyboy.screen._position(0)[3]
         self.use_background(window_y != 0)
 
     # -- starting --------------------------------------------------------------------
@@ -448,27 +448,26 @@ class GameWrapperPokemonGen1(KnownGame):
         The game decides by the lower left tile of each step of two by two tiles.
         """
         (scx, scy), _ = self.pyboy.screen.get_tilemap_position()
-        tilemap = np.asarray(self.pyboy.tilemap_background[:, :])
+        tilemap = self.pyboy.tilemap_background._identifiers()
         height, width = _SCREEN
         # Rounded up, as PyBoy does, between two tiles.
         screen = np.roll(tilemap, (-scy // 8, -scx // 8), (0, 1))[:height, :width]
-        walkable = np.isin(screen[1::2, ::2], self._walkable_tiles())
+        walkable = self._walkable_tiles()[screen[1::2, ::2]]
         _, _, width, height = self.game_area_section
         steps = walkable[: height // 2, : width // 2].astype(np.uint32)
         return steps.repeat(2, axis=0).repeat(2, axis=1)
 
-    def _walkable_tiles(self) -> list[int]:
+    def _walkable_tiles(self) -> npt.NDArray[np.bool_]:
+        """By the number of a tile, whether one can walk on it."""
         memory = self.pyboy.memory
-        tiles = []
+        start = memory[_WALKABLE_TILES] + (memory[_WALKABLE_TILES + 1] << 8)
+        content = self.pyboy._machine.peek_block(start, _LONGEST_LIST)
+        tiles = list(content.partition(bytes([_LIST_END]))[0])
         if memory[_TILESET_KIND] > 0 and memory[_GRASS_TILE] != _LIST_END:
             tiles.append(memory[_GRASS_TILE])
-        start = memory[_WALKABLE_TILES] + (memory[_WALKABLE_TILES + 1] << 8)
-        for address in range(start, start + 0x180):
-            tile = memory[address]
-            if tile == _LIST_END:
-                break
-            tiles.append(tile)
-        return [tile + _FIRST_BACKGROUND_TILE for tile in tiles]
+        walkable = np.zeros(2 * _FIRST_BACKGROUND_TILE, dtype=np.bool_)
+        walkable[np.array(tiles, dtype=np.intp) + _FIRST_BACKGROUND_TILE] = True
+        return walkable
 
 
 def _whole(value: Any) -> int:

@@ -121,7 +121,7 @@ class GameWrapperSuperMarioLand(KnownGame):
         """Reads the attributes anew; called after each `PyBoy.tick`."""
         super().post_tick()
         memory = self.pyboy.memory
-        scx = self.pyboy.screen.tilemap_position_list[_LINE_BELOW_STATUS][0]
+        scx = self.pyboy.screen._position(_LINE_BELOW_STATUS)[0]
         self.level_progress = 16 * memory[_LEVEL_BLOCK] + (scx - 7) % 16 + memory[_MARIO_X]
 
     def _warn_before_start(self, method: str) -> None:
