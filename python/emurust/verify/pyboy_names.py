@@ -10,6 +10,7 @@ import contextlib
 import importlib
 import inspect
 import io
+import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,23 @@ that it is up to date. "same" means that the name is there and does the same. Se
 | name | state here |
 | --- | --- |
 """
+
+_NEVER_SET = "missing: an attribute that PyBoy declares and never sets"
+_COLOR_ONLY = "raises: it needs a Game Boy Color, and raises in PyBoy without one too"
+
+#: Titles of the games that PyBoy wraps.
+_WRAPPED = {
+    "Tetris": "TETRIS",
+    "Super Mario Land": "SUPER MARIOLAND",
+    "Super Mario Bros. Deluxe": "MARIO DELUXAHY",
+    "Kirby's Dream Land": "KIRBY DREAM LAN",
+    "Pandora's Blocks": "DMGTRIS",
+    "2048": "2048",
+    "Pokemon Pinball": "POKEPINBALLVPH",
+    "Pokemon Red and Blue": "POKEMON RED",
+}
+_SYMBOLS_OF_2048 = ("board", "score", "state", "winner")
+_TITLE, _CHECKSUM = range(0x134, 0x144), 0x14D
 
 #: What is to be said of names that are not simply the same.
 NOTES: dict[str, str] = {
@@ -60,8 +78,27 @@ NOTES: dict[str, str] = {
     "sgb.get_border_buffer": "raises UnavailableError",
     "sgb.get_composited_frame": "raises UnavailableError",
     "sgb.mb": "missing: PyBoy's inside",
-    "sound.raw_buffer_dims": "missing: an attribute that PyBoy declares and never sets",
+    "sound.raw_buffer_dims": _NEVER_SET,
     "Tile.image": "same, with the picture that PyBoy's lacks",
+    "Super Mario Bros. Deluxe.game_area": _COLOR_ONLY,
+    "Super Mario Bros. Deluxe.game_area_annotations": _COLOR_ONLY,
+    "Super Mario Bros. Deluxe.game_area_background": _COLOR_ONLY,
+    "Super Mario Bros. Deluxe.object_slots": _COLOR_ONLY,
+    "Pokemon Pinball.current_map_completed": "same: always True",
+    "Pokemon Pinball.evolution_count": _NEVER_SET,
+    "Pokemon Pinball.slots_entered": _NEVER_SET,
+    "Pokemon Pinball.slots_opened": _NEVER_SET,
+    **{
+        f"Pokemon Red and Blue.{name}": "same, with names from the ROM"
+        for name in (
+            *("add_pokemon", "remove_item", "set_inventory", "set_item", "set_party"),
+            *("start_trainer_battle", "start_wild_battle"),
+        )
+    },
+    **{
+        f"Pokemon Red and Blue.{name}": "same, with numbers; names raise UnavailableError"
+        for name in ("reset_event_flag", "set_event_flag", "warp")
+    },
     "utils.IntIOInterface": "missing: PyBoy's inside",
     "utils.IntIOWrapper": "missing: PyBoy's inside",
     "utils.WindowEventMouse": "missing: there is no mouse",
@@ -74,13 +111,45 @@ def _public(item: object) -> list[str]:
     return sorted(name for name in dir(item) if not name.startswith("_"))
 
 
+def _pyboy(package: Any, image: bytes) -> Any:
+    with contextlib.redirect_stdout(io.StringIO()), tempfile.TemporaryDirectory() as directory:
+        # The wrapper of 2048 looks for these.
+        symbols = Path(directory) / "game.sym"
+        symbols.write_text("".join(f"00:C000 _{name}\n" for name in _SYMBOLS_OF_2048))
+        return package.PyBoy(
+            io.BytesIO(image),
+            window="null",
+            cgb=False,
+            log_level="CRITICAL",
+            symbols=str(symbols),
+        )
+
+
+def _titled(title: str) -> bytes:
+    """The shipped cartridge with another title."""
+    image = bytearray(read_rom(None))
+    image[_TITLE.start : _TITLE.stop] = title.encode().ljust(len(_TITLE), b"\0")
+    image[_CHECKSUM] = -sum(byte + 1 for byte in image[_TITLE.start : _CHECKSUM]) & 0xFF
+    return bytes(image)
+
+
+def _wrappers(package: Any) -> dict[str, list[str]]:
+    """By game, what its wrapper has that the generic one lacks, or that there is a note on."""
+    generic = set(_public(_pyboy(package, read_rom(None)).game_wrapper))
+    names = {}
+    for game, title in _WRAPPED.items():
+        wrapper = _pyboy(package, _titled(title)).game_wrapper
+        own = [
+            name for name in _public(wrapper) if f"{game}.{name}" in NOTES or name not in generic
+        ]
+        names[game] = own
+    return names
+
+
 def _objects(package: Any) -> dict[str, object]:
     """The things that have names, by what they are called in the table."""
-    with contextlib.redirect_stdout(io.StringIO()):
-        pyboy = package.PyBoy(
-            io.BytesIO(read_rom(None)), window="null", cgb=False, log_level="CRITICAL"
-        )
-        pyboy.tick(70, True)
+    pyboy = _pyboy(package, read_rom(None))
+    pyboy.tick(70, True)
     prefix = package.__name__
     return {
         "PyBoy": pyboy,
@@ -125,6 +194,8 @@ def _names(package: Any) -> list[str]:
             value = getattr(item, name, None) if module else None
             if not inspect.ismodule(value) and name not in ("annotations", "np", "logger"):
                 names.append(f"{owner}.{name}")
+    for game, own in _wrappers(package).items():
+        names.extend(f"{game}.{name}" for name in own)
     return names
 
 
