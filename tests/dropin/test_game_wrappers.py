@@ -613,6 +613,7 @@ def test_pinball_has_no_names(make_pair: MakePair) -> None:
     assert [pokemon.value for pokemon in Pokemon] == list(range(151))
     assert [place.value for place in Maps] == list(range(18))
     assert wrapper.has_pokemon(Pokemon(24)) is False
+    assert Pokemon.NUMBER_25 is Pokemon(24)
     with pytest.raises(UnavailableError, match=r"Pokemon.PIKACHU; give the number .* Pokedex"):
         _ = Pokemon.PIKACHU
     for act in (

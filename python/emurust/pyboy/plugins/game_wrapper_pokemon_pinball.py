@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum, EnumMeta
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from emurust.pyboy.plugins.game_values import Byte, Flag, PackedDecimal, Value
 from emurust.pyboy.plugins.known_game import KnownGame
@@ -64,9 +64,11 @@ class BallSize(Enum):
 
 
 class _WithoutNames(EnumMeta):
-    def __getattr__(cls, name: str) -> NoReturn:
+    def __getattr__(cls, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
+        if name in cls.__members__:  # Before Python 3.11 members are found here.
+            return cls.__members__[name]
         raise UnavailableError(
             f"EmuRust does not come with the game's names, such as {cls.__name__}.{name}; give "
             f"the number instead: {cls.__doc__}"
