@@ -463,7 +463,10 @@ impl Machine {
             if from < to {
                 let start = usize::from(page & 0x1FFF);
                 let source = &self.wram[start + from..start + to];
-                self.ppu.oam_mut()[from..to].copy_from_slice(source);
+                // Often nothing has moved, and what is known of the sprites stays true.
+                if self.ppu.oam[from..to] != *source {
+                    self.ppu.oam_mut()[from..to].copy_from_slice(source);
+                }
                 self.dma.copied = due;
             }
         }

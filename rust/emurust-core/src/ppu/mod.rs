@@ -82,7 +82,7 @@ mod step {
 /// Scroll and window position of one drawn line, as PyBoy's API reports it.
 pub(crate) const LINE_PARAMETERS: usize = 5;
 
-/// Lines that have sprites of some height on them, a bit each.
+/// Lines that have sprites of some height on them, a bit each, from bit 16 on.
 #[derive(Debug, Clone, Copy)]
 struct SpriteLines {
     height: i32,
@@ -96,7 +96,7 @@ pub(crate) struct Ppu {
     /// Lines with sprites, for the sprites that are in OAM.
     sprite_lines: Option<SpriteLines>,
     pub(crate) lcdc: u8,
-    stat: u8,
+    pub(crate) stat: u8,
     pub(crate) scy: u8,
     pub(crate) scx: u8,
     pub(crate) ly: u8,
@@ -123,7 +123,7 @@ pub(crate) struct Ppu {
     /// Level of the STAT interrupt line.
     stat_line: bool,
     /// The next read of STAT shows mode 0 (LYC was written while the LCD was off).
-    stat_reads_mode0: bool,
+    pub(crate) stat_reads_mode0: bool,
     lyc_written_while_off: bool,
     /// WY has matched LY in this frame.
     window_triggered: bool,
@@ -645,22 +645,28 @@ impl Ppu {
         let lines = match self.sprite_lines {
             Some(lines) if lines.height == height => lines,
             _ => {
+                // Bit `i` is line `i - 16`, so that a sprite's Y is its first bit.
                 let mut bits = [0; 3];
+                let run = (1u64 << height) - 1;
                 for sprite in self.oam.chunks_exact(4) {
-                    let top = i32::from(sprite[0]) - 16;
-                    for line in top.max(0)..(top + height).min(SCREEN_HEIGHT as i32) {
-                        bits[line as usize / 64] |= 1 << (line % 64);
+                    let (word, shift) = (usize::from(sprite[0] >> 6), sprite[0] & 63);
+                    // Sprites that begin below the screen are on no line.
+                    if word < 2 || word == 2 && shift < 32 {
+                        bits[word] |= run << shift;
+                        if shift > 48 {
+                            bits[word + 1] |= run >> (64 - shift);
+                        }
                     }
                 }
                 SpriteLines { height, bits }
             }
         };
         self.sprite_lines = Some(lines);
-        let line = usize::from(self.ly);
+        let bit = usize::from(self.ly) + 16;
         lines
             .bits
-            .get(line / 64)
-            .is_some_and(|word| word >> (line % 64) & 1 != 0)
+            .get(bit / 64)
+            .is_some_and(|word| word >> (bit % 64) & 1 != 0)
     }
 
     fn sprite_penalty(&mut self) -> i64 {

@@ -80,6 +80,16 @@ struct MadeFor {
     rendering: bool,
 }
 
+impl MadeFor {
+    fn differs_in_bank(&self, other: &Self) -> bool {
+        let same_bank = Self {
+            rom_high: other.rom_high,
+            ..*self
+        };
+        same_bank == *other
+    }
+}
+
 pub(super) const READ_PAGES: usize = offset_of!(Context, read_pages);
 pub(super) const LATE_READ_PAGES: usize = offset_of!(Context, late_read_pages);
 pub(super) const WRITE_PAGES: usize = offset_of!(Context, write_pages);
@@ -164,9 +174,30 @@ impl Context {
             rendering: machine.ppu.rendering,
         };
         machine.native.code = (&raw const *code).expose_provenance();
-        if machine.native.made_for != Some(made_for) {
-            Self::rebuild(machine, code, made_for);
+        match &machine.native.made_for {
+            Some(before) if *before == made_for => {}
+            // Programs switch banks all the time.
+            Some(before) if before.differs_in_bank(&made_for) => {
+                machine.native.map_bank(code, made_for);
+            }
+            _ => Self::rebuild(machine, code, made_for),
         }
+    }
+
+    /// Pages 4 to 7, the bank at 4000.
+    fn map_bank(&mut self, code: &Code<'_>, made_for: MadeFor) {
+        let rom_is_whole = made_for.rom_high + 0x4000 <= code.bytes.len();
+        // See `rebuild` for entries.
+        let entry = if rom_is_whole {
+            let bank = code.bytes.as_ptr().expose_provenance() + made_for.rom_high;
+            bank.wrapping_sub(0x4000)
+        } else {
+            0
+        };
+        self.read_pages[4..8].fill(entry);
+        self.late_read_pages[4..8].fill(entry);
+        self.high_bits = Place::high_bits(made_for.rom_high);
+        self.made_for = Some(made_for);
     }
 
     #[cold]
@@ -177,21 +208,15 @@ impl Context {
         let entry = |base: usize, page: usize| base.wrapping_sub(page * PAGE_LEN);
         let image = code.bytes.as_ptr().expose_provenance();
         let low = image;
-        let high = image + machine.rom_high;
         let vram = machine.ppu.vram.as_mut_ptr().expose_provenance();
         let wram = machine.wram.as_mut_ptr().expose_provenance();
         let rendering = machine.ppu.rendering;
-        let rom_is_whole = machine.rom_high + 0x4000 <= code.bytes.len();
         let context = &mut machine.native;
         for page in 0..PAGES {
             let within_8k = (page & 1) * PAGE_LEN;
             let (read, late_read, write, late_write) = match page {
                 0x0..=0x3 => {
                     let rom = entry(low + page * PAGE_LEN, page);
-                    (rom, rom, 0, 0)
-                }
-                0x4..=0x7 if rom_is_whole => {
-                    let rom = entry(high + (page - 4) * PAGE_LEN, page);
                     (rom, rom, 0, 0)
                 }
                 0x8 | 0x9 => {
@@ -212,8 +237,7 @@ impl Context {
         }
         context.read = (read as ReadHelper as *const ()).expose_provenance();
         context.write = (write as WriteHelper as *const ()).expose_provenance();
-        context.high_bits = Place::high_bits(made_for.rom_high);
-        context.made_for = Some(made_for);
+        context.map_bank(code, made_for);
     }
 
     /// Native code is about to run.

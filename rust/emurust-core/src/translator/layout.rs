@@ -20,14 +20,22 @@ pub(super) const IME: usize = offset_of!(Machine, cpu.ime);
 pub(super) const CYCLES: usize = offset_of!(Machine, cycles);
 pub(super) const PREVIOUS_START: usize = offset_of!(Machine, previous_start);
 pub(super) const SLICE_END: usize = offset_of!(Machine, slice_end);
+pub(super) const SLICE_IS_EXACT: usize = offset_of!(Machine, slice_is_exact);
 pub(super) const WRAM: usize = offset_of!(Machine, wram);
 pub(super) const HRAM: usize = offset_of!(Machine, hram);
 pub(super) const VRAM: usize = offset_of!(Machine, ppu) + offset_of!(Ppu, vram);
 pub(super) const LY: usize = offset_of!(Machine, ppu) + offset_of!(Ppu, ly);
+pub(super) const LCDC: usize = offset_of!(Machine, ppu) + offset_of!(Ppu, lcdc);
+pub(super) const STAT: usize = offset_of!(Machine, ppu) + offset_of!(Ppu, stat);
+pub(super) const STAT_READS_MODE0: usize =
+    offset_of!(Machine, ppu) + offset_of!(Ppu, stat_reads_mode0);
 pub(super) const LCD_CLOCK: usize = offset_of!(Machine, ppu) + offset_of!(Ppu, clock);
 pub(super) const LCD_TARGET: usize = offset_of!(Machine, ppu) + offset_of!(Ppu, target);
 pub(super) const LCD_SYNCED_TO: usize = offset_of!(Machine, ppu) + offset_of!(Ppu, synced_to);
 pub(super) const JOYPAD_LATCH: usize = offset_of!(Machine, joypad) + offset_of!(Joypad, latch);
+pub(super) const JOYPAD_DIRECTIONS: usize =
+    offset_of!(Machine, joypad) + offset_of!(Joypad, directions);
+pub(super) const JOYPAD_BUTTONS: usize = offset_of!(Machine, joypad) + offset_of!(Joypad, buttons);
 pub(super) const INTERRUPTS_REQUESTED: usize =
     offset_of!(Machine, interrupts) + offset_of!(Interrupts, requested);
 pub(super) const INTERRUPTS_ENABLED: usize =

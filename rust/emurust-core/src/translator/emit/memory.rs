@@ -92,7 +92,9 @@ impl Emitter<'_, '_> {
             0xFFFF => self.load8(layout::INTERRUPTS_ENABLED),
             // Nothing is there, or only a Game Boy Color has it.
             0xFF03 | 0xFF08..=0xFF0E | 0xFF4C..=0xFF7F => self.constant(0xFF),
-            0xFF44 => self.read_ly(at),
+            0xFF40 => self.read_lcd(addr, layout::LCDC, at),
+            0xFF41 => self.read_lcd(addr, layout::STAT, at),
+            0xFF44 => self.read_lcd(addr, layout::LY, at),
             _ => {
                 let addr = self.constant(addr.into());
                 self.call_read(addr, Timing::at(at))
@@ -100,8 +102,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// LY as it is, unless the LCD has to be caught up first.
-    fn read_ly(&mut self, at: u8) -> Value {
+    /// A register of the LCD as it is, unless the LCD has to be caught up first.
+    fn read_lcd(&mut self, addr: u16, cell: usize, at: u8) -> Value {
         let clock = self.load(I64, layout::LCD_CLOCK);
         let target = self.load(I64, layout::LCD_TARGET);
         let synced_to = self.load(I64, layout::LCD_SYNCED_TO);
@@ -112,18 +114,25 @@ impl Emitter<'_, '_> {
             .b
             .ins()
             .icmp(IntCC::SignedLessThanOrEqual, transition_at, read_at);
+        let is_special = if cell == layout::STAT {
+            let hides_mode = self.load8(layout::STAT_READS_MODE0);
+            let hides_mode = self.b.ins().icmp_imm_u(IntCC::NotEqual, hides_mode, 0);
+            self.b.ins().bor(is_past, hides_mode)
+        } else {
+            is_past
+        };
         let slow = self.b.create_block();
         let fast = self.b.create_block();
         let done = self.b.create_block();
         self.b.set_cold_block(slow);
         let result = self.b.append_block_param(done, I32);
-        self.b.ins().brif(is_past, slow, &[], fast, &[]);
+        self.b.ins().brif(is_special, slow, &[], fast, &[]);
         self.begin(slow);
-        let addr = self.constant(0xFF44);
+        let addr = self.constant(addr.into());
         let value = self.call_read(addr, Timing::at(at));
         self.b.ins().jump(done, &[value.into()]);
         self.begin(fast);
-        let value = self.load8(layout::LY);
+        let value = self.load8(cell);
         self.b.ins().jump(done, &[value.into()]);
         self.begin(done);
         result
@@ -218,7 +227,9 @@ impl Emitter<'_, '_> {
                     self.store8(value, offset);
                 } else {
                     let known = self.constant(addr.into());
-                    if (0x8000..0xA000).contains(&addr) {
+                    if addr == 0xFF00 {
+                        self.write_p1(value, timing, next);
+                    } else if (0x8000..0xA000).contains(&addr) {
                         self.write_unknown(known, value, timing, next);
                     } else {
                         let leave = self.call_write(known, value, timing);
@@ -228,6 +239,36 @@ impl Emitter<'_, '_> {
             }
             Address::In(addr) => self.write_unknown(addr, value, timing, next),
         }
+    }
+
+    /// P1, which some programs write hundreds of times a frame. Only the end of
+    /// an exact slice depends on it.
+    fn write_p1(&mut self, value: Value, timing: Timing, next: Next) {
+        let exact = self.load8(layout::SLICE_IS_EXACT);
+        let slow = self.b.create_block();
+        let fast = self.b.create_block();
+        let done = self.b.create_block();
+        self.b.set_cold_block(slow);
+        self.b.ins().brif(exact, slow, &[], fast, &[]);
+        self.begin(slow);
+        let addr = self.constant(0xFF00);
+        let leave = self.call_write(addr, value, timing);
+        self.leave_if(leave, next);
+        self.b.ins().jump(done, &[]);
+        self.begin(fast);
+        // A line is selected by a zero.
+        let selection = self.and(value, 0x30);
+        let directions = self.load8(layout::JOYPAD_DIRECTIONS);
+        let buttons = self.load8(layout::JOYPAD_BUTTONS);
+        let neither = self.constant(0xF);
+        let is_buttons = self.b.ins().icmp_imm_u(IntCC::Equal, selection, 0x10);
+        let keys = self.b.ins().select(is_buttons, buttons, neither);
+        let is_directions = self.b.ins().icmp_imm_u(IntCC::Equal, selection, 0x20);
+        let keys = self.b.ins().select(is_directions, directions, keys);
+        let latch = self.b.ins().bor_imm_u(keys, 0xC0);
+        self.store8(latch, layout::JOYPAD_LATCH);
+        self.b.ins().jump(done, &[]);
+        self.begin(done);
     }
 
     fn write_unknown(&mut self, addr: Value, value: Value, timing: Timing, next: Next) {
