@@ -7,6 +7,8 @@
 use crate::savestate::{state_fields, StateError};
 
 pub(crate) const LENGTH: u8 = 0xA0;
+/// Upper three bits of a source in VRAM, which cannot always be read.
+pub(crate) const VRAM_SOURCE: u8 = 0b100;
 const START_DELAY: u64 = 12;
 const RESTART_DELAY: u64 = 8;
 

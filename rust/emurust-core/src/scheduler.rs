@@ -15,6 +15,8 @@
 
 use crate::cpu::alu;
 use crate::cpu::interpreter::Lookahead;
+use crate::cpu::registers::Registers;
+use crate::dma::VRAM_SOURCE;
 use crate::interrupts::Interrupts;
 use crate::machine::Machine;
 use crate::rom::Code;
@@ -39,6 +41,38 @@ impl Observer for () {
 
     #[inline(always)]
     fn before_instruction(&mut self, _machine: &Machine) {}
+}
+
+/// A turn of a waiting loop, from the moment at which it began.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Turn {
+    wait: Wait,
+    /// Address of the jump that closes the loop.
+    pub(crate) jump: u16,
+    pub(crate) started: u64,
+    /// Nothing that the loop reads changes before this cycle, nor does the slice end.
+    limit: u64,
+    before: Before,
+}
+
+/// What is compared before and after a turn.
+#[derive(Debug, Clone, Copy)]
+enum Before {
+    Anything,
+    Registers(Registers),
+    /// Turns left.
+    Count(u16),
+}
+
+/// Turns of a counting loop that can be skipped, if one turn counted one down.
+/// The last is taken one instruction at a time, and so is one before an
+/// interrupt: it leaves the stack as it would be.
+fn turns_to_skip(before: u16, left: u16, fitting: u64) -> Option<u16> {
+    if before == 0 || left != before - 1 {
+        return None;
+    }
+    let turns = fitting.min(u64::from(left)).saturating_sub(2) as u16;
+    (turns > 0).then_some(turns)
 }
 
 impl Machine {
@@ -99,12 +133,29 @@ impl Machine {
             // Wave RAM and power-on depend on where the last slice ended.
             || self.apu.needs_slice_ends()
             // The transfer advances at slice ends.
-            || self.dma.active
+            || self.dma.active && !self.dma_advances_anyway()
             // The end of the delay discards a requested slice end.
             || self.cpu.ei_delay != 0
             || self.touched
             || self.ppu.irregular
             || self.dispatch_writes_registers()
+    }
+
+    /// Code in high RAM is fetched through the bus, which advances the transfer to
+    /// the same byte as a slice end there would; and in VBlank the LCD does not
+    /// look at OAM. This is how programs sit out the transfer.
+    fn dma_advances_anyway(&self) -> bool {
+        let takes_interrupt = self.cpu.ime && self.interrupts.pending() != 0;
+        self.is_in_hram()
+            && self.ppu.is_in_vblank()
+            && self.dma.source >> 5 != VRAM_SOURCE
+            && !takes_interrupt
+            && !self.cpu.halted
+            && !self.cpu.locked
+    }
+
+    fn is_in_hram(&self) -> bool {
+        (0xFF80..0xFFFF).contains(&self.cpu.pc)
     }
 
     /// An interrupt will be taken whose return address goes to registers or OAM:
@@ -169,6 +220,7 @@ impl Machine {
         if self.slice_is_exact {
             self.finish_exact_slice(rom);
         } else {
+            self.advance_dma(rom, self.cycles, 0, 0);
             self.finish_parts();
             self.ppu
                 .replay(self.cycles, self.previous_start, &mut self.interrupts);
@@ -230,6 +282,9 @@ impl Machine {
     fn run_instructions<O: Observer>(&mut self, rom: Code<'_>, observer: &mut O) {
         loop {
             let mut ahead = Lookahead::default();
+            if self.dma.active && !self.slice_is_exact {
+                self.run_beside_dma(rom, observer, &mut ahead);
+            }
             if self.cpu.ei_delay == 0 {
                 if O::WATCHES {
                     while self.cycles < self.slice_end {
@@ -276,77 +331,83 @@ impl Machine {
         }
     }
 
+    /// In a long slice while the transfer advances with each instruction fetched
+    /// from high RAM: where that ends, so does the long slice.
+    #[inline(never)]
+    fn run_beside_dma<O: Observer>(
+        &mut self,
+        rom: Code<'_>,
+        observer: &mut O,
+        ahead: &mut Lookahead,
+    ) {
+        while self.cycles < self.slice_end && self.dma.active {
+            if !self.is_in_hram() {
+                self.make_slice_exact();
+                self.slice_end = self.slice_target;
+                return;
+            }
+            observer.before_instruction(self);
+            self.step_once(rom, ahead);
+        }
+    }
+
     /// A jump at `pc` went back: if it closes a waiting loop, leaves the loop of
     /// instructions to look at it.
     #[inline(always)]
     pub(crate) fn look_for_wait(&mut self, rom: Code<'_>, pc: u16) {
-        if pc >= self.rom_fetch_limit {
-            if pc >= 0xFF80 {
-                self.look_for_wait_in_hram(pc);
-            }
-            return;
-        }
-        let base = if pc < 0x4000 {
-            self.rom_low
-        } else {
-            self.rom_high.wrapping_sub(0x4000)
-        };
-        if let Some(wait) = rom.waits.find(base.wrapping_add(usize::from(pc))) {
-            self.note_wait(wait, pc);
-        }
-    }
-
-    /// Programs sit out OAM DMA in high RAM, counting down a register.
-    fn look_for_wait_in_hram(&mut self, jump: u16) {
-        const JR_NZ: u8 = 0x20;
-        let byte = |addr: u16| self.hram.get(usize::from(addr.wrapping_sub(0xFF80)));
-        if self.cpu.pc.wrapping_add(1) != jump || byte(jump) != Some(&JR_NZ) {
-            return;
-        }
-        if let Some(op @ (0x05 | 0x0D | 0x15 | 0x1D | 0x25 | 0x2D | 0x3D)) = byte(self.cpu.pc) {
-            let register = op >> 3;
-            self.note_wait(Wait::Count8 { register }, jump);
-        }
-    }
-
-    fn note_wait(&mut self, wait: Wait, jump: u16) {
-        let same_bank = self.cpu.pc >> 14 == jump >> 14;
-        // What a running DMA copies does not change while the program waits, so
-        // it can be copied later; except that VRAM is not always readable.
-        let dma_can_wait = !self.dma.active || !matches!(self.dma.source, 0x80..=0x9F);
-        let skips = !self.always_exact && !self.stops_armed;
-        if same_bank && dma_can_wait && skips && self.cpu.ei_delay == 0 {
-            self.wait = Some((wait, jump));
+        if let Some(wait) = self.wait_at(rom, pc) {
+            self.wait = Some((wait, pc));
             self.slice_end = 0;
         }
     }
 
-    /// At the top of a waiting loop: takes as many turns as fit before the slice
-    /// ends or what the loop reads can change.
+    /// The waiting loop that a jump at `pc`, which went back to PC, closes, if
+    /// turns of it may be skipped now.
+    #[inline(always)]
+    pub(crate) fn wait_at(&self, rom: Code<'_>, pc: u16) -> Option<Wait> {
+        let wait = if pc >= self.rom_fetch_limit {
+            if pc < 0xFF80 {
+                return None;
+            }
+            self.wait_in_hram(pc)?
+        } else {
+            let base = if pc < 0x4000 {
+                self.rom_low
+            } else {
+                self.rom_high.wrapping_sub(0x4000)
+            };
+            rom.waits.find(base.wrapping_add(usize::from(pc)))?
+        };
+        let same_bank = self.cpu.pc >> 14 == pc >> 14;
+        // What a running DMA copies does not change while the program waits, so
+        // it can be copied later; except that VRAM is not always readable.
+        let dma_can_wait = !self.dma.active || self.dma.source >> 5 != VRAM_SOURCE;
+        let skips = !self.always_exact && !self.stops_armed;
+        (same_bank && dma_can_wait && skips && self.cpu.ei_delay == 0).then_some(wait)
+    }
+
+    /// Programs sit out OAM DMA in high RAM, counting down a register.
+    fn wait_in_hram(&self, jump: u16) -> Option<Wait> {
+        const JR_NZ: u8 = 0x20;
+        let byte = |addr: u16| self.hram.get(usize::from(addr.wrapping_sub(0xFF80)));
+        if self.cpu.pc.wrapping_add(1) != jump || byte(jump) != Some(&JR_NZ) {
+            return None;
+        }
+        match *byte(self.cpu.pc)? {
+            op @ (0x05 | 0x0D | 0x15 | 0x1D | 0x25 | 0x2D | 0x3D) => {
+                Some(Wait::Count8 { register: op >> 3 })
+            }
+            _ => None,
+        }
+    }
+
+    /// At the top of a waiting loop: takes a turn as usual, and then as many as
+    /// fit before the slice ends or what the loop reads can change.
     fn skip_wait(&mut self, rom: Code<'_>, wait: Wait, jump: u16) {
-        match wait {
-            Wait::Line { line, while_ } => self.skip_lines(rom, jump, line, while_),
-            Wait::Poll(polled) => self.skip_poll(rom, jump, polled),
-            Wait::Count8 { register } => self.skip_countdown(
-                rom,
-                jump,
-                |m| u16::from(m.register(register)),
-                |m, left| {
-                    let (value, f) = alu::dec(left as u8 + 1, m.cpu.f);
-                    m.set_register(register, value);
-                    m.cpu.f = f;
-                },
-            ),
-            Wait::Count16 { pair } => self.skip_countdown(
-                rom,
-                jump,
-                |m| m.pair(pair),
-                |m, left| {
-                    m.set_pair(pair, left);
-                    let [high, low] = left.to_be_bytes();
-                    (m.cpu.a, m.cpu.f) = alu::or(high, low);
-                },
-            ),
+        if let Some(turn) = self.begin_turn(wait, jump) {
+            if self.take_turn(rom, jump) {
+                self.finish_turn(&turn);
+            }
         }
     }
 
@@ -371,41 +432,95 @@ impl Machine {
         false
     }
 
-    /// A loop that reads LY afresh in every turn and goes on while a test holds:
-    /// it goes on until the first line for which the test does not.
-    fn skip_lines(&mut self, rom: Code<'_>, jump: u16, line: u8, test: LineTest) {
+    /// At the top of a waiting loop that the jump at `jump` closes: what there is
+    /// to know for [`Self::finish_turn`]. None if no turns can be skipped.
+    pub(crate) fn begin_turn(&mut self, wait: Wait, jump: u16) -> Option<Turn> {
+        let (limit, before) = match wait {
+            Wait::Line { line, while_ } => (self.line_limit(line, while_)?, Before::Anything),
+            Wait::Poll(polled) => {
+                let limit = self.poll_limit(polled)?;
+                (limit, Before::Registers(self.cpu.registers()))
+            }
+            Wait::Count8 { register } => {
+                let left = u16::from(self.register(register));
+                (self.slice_target, Before::Count(left))
+            }
+            Wait::Count16 { pair } => (self.slice_target, Before::Count(self.pair(pair))),
+        };
+        // The body of a counting loop may push and pop to pass the time.
+        if matches!(before, Before::Count(_)) && !self.stack_is_plain() {
+            return None;
+        }
+        Some(Turn {
+            wait,
+            jump,
+            started: self.cycles,
+            limit,
+            before,
+        })
+    }
+
+    /// At the top of the loop again, one turn later: skips turns.
+    pub(crate) fn finish_turn(&mut self, turn: &Turn) {
+        let length = self.cycles - turn.started;
+        let fitting = (turn.limit - 1).saturating_sub(self.cycles) / length;
+        match (turn.wait, turn.before) {
+            // One turn more is taken as usual: it leaves A and F as that line makes them.
+            (Wait::Line { .. }, _) => self.pass_turns(fitting.saturating_sub(1), length),
+            (Wait::Poll(_), Before::Registers(before)) => {
+                if self.cycles < turn.limit && self.cpu.registers() == before {
+                    self.pass_turns(fitting, length);
+                }
+            }
+            (Wait::Count8 { register }, Before::Count(before)) => {
+                let left = self.register(register);
+                let Some(turns) = turns_to_skip(before, left.into(), fitting) else {
+                    return;
+                };
+                let (value, f) = alu::dec(left - turns as u8 + 1, self.cpu.f);
+                self.set_register(register, value);
+                self.cpu.f = f;
+                self.pass_turns(turns.into(), length);
+            }
+            (Wait::Count16 { pair }, Before::Count(before)) => {
+                let left = self.pair(pair);
+                let Some(turns) = turns_to_skip(before, left, fitting) else {
+                    return;
+                };
+                self.set_pair(pair, left - turns);
+                let [high, low] = (left - turns).to_be_bytes();
+                (self.cpu.a, self.cpu.f) = alu::or(high, low);
+                self.pass_turns(turns.into(), length);
+            }
+            _ => {}
+        }
+    }
+
+    /// A loop that reads LY afresh in every turn and goes on while a test holds
+    /// goes on until the first line for which the test does not.
+    fn line_limit(&mut self, line: u8, test: LineTest) -> Option<u64> {
         self.replay_lcd();
         let ly = self.ppu.ly;
-        let Some(next_step) = self.ppu.line_begins_at(ly + 1) else {
-            return;
-        };
+        let next_step = self.ppu.line_begins_at(ly + 1)?;
+        if !test.holds(ly, line) {
+            return None;
+        }
         // LY falls only where the frame, and with it the slice, ends.
         let ends_at = match test {
             LineTest::Different | LineTest::Below => self.ppu.line_begins_at(line),
             LineTest::Equal => Some(next_step),
             LineTest::NotBelow => None,
         };
-        let limit = ends_at.unwrap_or(u64::MAX).min(self.slice_target);
-        let start = self.cycles;
-        if !test.holds(ly, line) || !self.take_turn(rom, jump) {
-            return;
-        }
-        let turn = self.cycles - start;
-        // One turn more is taken as usual: it leaves A and F as that line makes them.
-        let turns = (limit.saturating_sub(self.cycles + 1) / turn).saturating_sub(1);
-        self.pass_turns(turns, turn);
+        Some(ends_at.unwrap_or(u64::MAX).min(self.slice_target))
     }
 
-    fn skip_poll(&mut self, rom: Code<'_>, jump: u16, polled: Polled) {
+    /// A cycle before which everything that the loop reads stays as it is.
+    fn poll_limit(&mut self, polled: Polled) -> Option<u64> {
         let polled = if polled.at_hl {
-            match polled.with_address(self.cpu.hl) {
-                Some(polled) => polled,
-                None => return,
-            }
+            polled.with_address(self.cpu.hl)?
         } else {
             polled
         };
-        // Until then everything that the loop reads stays as it is.
         let mut limit = self.slice_target;
         if polled.lcd || polled.ly {
             self.replay_lcd();
@@ -418,41 +533,7 @@ impl Machine {
         if polled.timer {
             limit = limit.min(self.timer.next_count_at(self.cycles));
         }
-        let before = self.cpu.registers();
-        let start = self.cycles;
-        if !self.take_turn(rom, jump) || self.cpu.registers() != before || self.cycles >= limit {
-            return;
-        }
-        let turn = self.cycles - start;
-        self.pass_turns((limit - 1 - self.cycles) / turn, turn);
-    }
-
-    fn skip_countdown(
-        &mut self,
-        rom: Code<'_>,
-        jump: u16,
-        left: impl Fn(&Self) -> u16,
-        set: impl Fn(&mut Self, u16),
-    ) {
-        let before = left(self);
-        let start = self.cycles;
-        // The body may push and pop to pass the time.
-        if !self.stack_is_plain()
-            || !self.take_turn(rom, jump)
-            || before == 0
-            || left(self) != before - 1
-        {
-            return;
-        }
-        let turn = self.cycles - start;
-        // The last turn is taken one instruction at a time, and so is one before
-        // an interrupt: it leaves the stack as it would be.
-        let fitting = (self.slice_target - 1).saturating_sub(self.cycles) / turn;
-        let turns = fitting.min(u64::from(left(self))).saturating_sub(2);
-        if turns > 0 {
-            set(self, left(self) - turns as u16);
-            self.pass_turns(turns, turn);
-        }
+        Some(limit)
     }
 
     fn pass_turns(&mut self, turns: u64, turn: u64) {

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{assert_same, noise, program, Random};
+use common::{assert_same, noise, program, seeds, Random};
 use emurust_core::{Button, Engine, GameBoy, Options, Rom};
 use std::sync::Arc;
 
@@ -53,21 +53,16 @@ fn run_pair(rom: &Arc<Rom>, seed: u64, frames: u32, sound: bool) {
     }
 }
 
-fn programs(usually: u64) -> std::ops::Range<u64> {
-    let long = std::env::var_os("EMURUST_LONG").is_some();
-    0..if long { usually * 200 } else { usually }
-}
-
 #[test]
 fn programs_run_the_same_translated() {
-    for seed in programs(60) {
+    for seed in seeds(60) {
         run_pair(&program(seed), seed, 16, seed % 4 == 3);
     }
 }
 
 #[test]
 fn noise_runs_the_same_translated() {
-    for seed in programs(30) {
+    for seed in seeds(30) {
         run_pair(&noise(seed), seed, 12, false);
     }
 }

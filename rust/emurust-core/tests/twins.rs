@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{assert_same, noise, program, Random};
+use common::{assert_same, noise, program, seeds, Random};
 use emurust_core::{Button, GameBoy, Options, Rom};
 use std::sync::Arc;
 
@@ -36,21 +36,21 @@ fn run_twins(rom: &Arc<Rom>, seed: u64, frames: u32) {
 
 #[test]
 fn programs_run_the_same_on_both() {
-    for seed in 0..300 {
+    for seed in seeds(300) {
         run_twins(&program(seed), seed, 12);
     }
 }
 
 #[test]
 fn noise_runs_the_same_on_both() {
-    for seed in 0..200 {
+    for seed in seeds(200) {
         run_twins(&noise(seed), seed, 6);
     }
 }
 
 #[test]
 fn writes_from_outside_are_seen_the_same() {
-    for seed in 0..60 {
+    for seed in seeds(60) {
         let rom = program(seed);
         let [mut fast, mut exact] = twins(&rom);
         let mut random = Random::new(seed);

@@ -1,6 +1,7 @@
 //! Fetching and dispatching instructions, one at a time.
 
 use super::instructions::{execute, LENGTHS};
+use crate::dma::VRAM_SOURCE;
 use crate::machine::Machine;
 use crate::rom::Code;
 
@@ -136,15 +137,30 @@ impl Machine {
         }
     }
 
+    /// High RAM holds the routine that sits out OAM DMA. Each byte fetched advances
+    /// the transfer, the last one farthest.
+    fn fetch_from_hram(&mut self, rom: Code<'_>, pc: u16) -> Option<u32> {
+        let offset = usize::from(pc.checked_sub(0xFF80)?);
+        let word = u32::from_le_bytes(*self.hram.get(offset..)?.first_chunk()?);
+        if self.dma.active {
+            if self.dma.source >> 5 == VRAM_SOURCE {
+                return None;
+            }
+            let late = 4 * u64::from(LENGTHS[usize::from(word as u8)] - 1);
+            self.advance_dma(rom, self.cycles, late, late);
+        }
+        Some(word)
+    }
+
     /// Fetches through the bus, byte by byte: only bytes that belong to the
     /// instruction are read, four and eight cycles late.
     fn fetch_from_bus(&mut self, rom: Code<'_>) -> u32 {
         let pc = self.cpu.pc;
+        if let Some(word) = self.fetch_from_hram(rom, pc) {
+            return word;
+        }
         let mut word = u32::from(self.read_bus(rom, pc, 0, 0));
-        let length = match word as u8 {
-            0xCB => 2,
-            op => LENGTHS[usize::from(op)],
-        };
+        let length = LENGTHS[usize::from(word as u8)];
         for index in 1..length {
             let addr = pc.wrapping_add(u16::from(index));
             let byte = self.read_bus(rom, addr, 0, u64::from(index) * 4);

@@ -250,6 +250,11 @@ impl Ppu {
         self.stat & 0b11
     }
 
+    /// In VBlank, until the frame ends.
+    pub(crate) fn is_in_vblank(&self) -> bool {
+        self.is_on() && !self.restart_pending && self.mode() == mode::VBLANK
+    }
+
     pub(crate) fn synced_to(&self) -> u64 {
         self.synced_to
     }

@@ -9,8 +9,13 @@ pub(super) enum Exit {
     NoTime,
     /// There is no translation at PC.
     Unknown,
-    /// The jump at this address went back to PC and closes a waiting loop.
-    Wait(u16),
+    /// A jump went back to PC and closes a waiting loop.
+    Wait {
+        /// Address of the jump.
+        jump: u16,
+        /// T-cycles of a turn of the loop.
+        turn: u16,
+    },
 }
 
 impl Exit {
@@ -19,7 +24,7 @@ impl Exit {
             Self::Again => 0,
             Self::NoTime => 1,
             Self::Unknown => 2,
-            Self::Wait(jump) => 3 | i64::from(jump) << 8,
+            Self::Wait { jump, turn } => 3 | i64::from(jump) << 8 | i64::from(turn) << 24,
         }
     }
 
@@ -27,7 +32,10 @@ impl Exit {
         match code & 0xFF {
             1 => Self::NoTime,
             2 => Self::Unknown,
-            3 => Self::Wait((code >> 8) as u16),
+            3 => Self::Wait {
+                jump: (code >> 8) as u16,
+                turn: (code >> 24) as u16,
+            },
             _ => Self::Again,
         }
     }

@@ -93,6 +93,21 @@ pub(super) struct Instruction {
 }
 
 impl Instruction {
+    /// The instruction at a place, if it can be translated and is fetched from one bank.
+    pub(super) fn decode(image: &[u8], place: Place) -> Option<Self> {
+        let bytes = image.get(place.offset()..)?;
+        let byte = |index: usize| bytes.get(index).copied().unwrap_or(0xFF);
+        let instruction = Self {
+            pc: place.pc(),
+            op: byte(0),
+            operand: u16::from_le_bytes([byte(1), byte(2)]),
+        };
+        // PyBoy fetches from the switchable bank two bytes too early, and the last
+        // two bytes through the bus.
+        let limit = if place.pc() < 0x4000 { 0x3FFE } else { 0x7FFE };
+        (instruction.next_pc() <= limit && instruction.is_translatable()).then_some(instruction)
+    }
+
     pub(super) fn length(self) -> u16 {
         u16::from(LENGTHS[usize::from(self.op)])
     }
@@ -221,28 +236,13 @@ fn hot_instructions(image: &[u8], profile: &Profile) -> BTreeMap<Place, Instruct
         let hot: BTreeMap<Place, Instruction> = (0..places(image.len()))
             .map(Place::from_index)
             .filter(|&place| profile.count(place) >= threshold)
-            .filter_map(|place| decode(image, place).map(|instruction| (place, instruction)))
+            .filter_map(|place| Instruction::decode(image, place).map(|instruction| (place, instruction)))
             .collect();
         if hot.len() <= MAX_INSTRUCTIONS || threshold == u8::MAX {
             return hot.into_iter().take(MAX_INSTRUCTIONS).collect();
         }
         threshold = threshold.saturating_mul(2);
     }
-}
-
-/// The instruction at a place, if it can be translated and is fetched from one bank.
-fn decode(image: &[u8], place: Place) -> Option<Instruction> {
-    let bytes = image.get(place.offset()..)?;
-    let byte = |index: usize| bytes.get(index).copied().unwrap_or(0xFF);
-    let instruction = Instruction {
-        pc: place.pc(),
-        op: byte(0),
-        operand: u16::from_le_bytes([byte(1), byte(2)]),
-    };
-    // PyBoy fetches from the switchable bank two bytes too early, and the last
-    // two bytes through the bus.
-    let limit = if place.pc() < 0x4000 { 0x3FFE } else { 0x7FFE };
-    (instruction.next_pc() <= limit && instruction.is_translatable()).then_some(instruction)
 }
 
 fn leaders(hot: &BTreeMap<Place, Instruction>, profile: &Profile) -> BTreeSet<Place> {

@@ -9,6 +9,7 @@ use super::profile::Profile;
 use crate::cpu::interpreter::Lookahead;
 use crate::machine::Machine;
 use crate::rom::Code;
+use crate::scheduler::Turn;
 use crate::waiting::WaitTable;
 
 /// Native functions that together are the translation of a cartridge.
@@ -102,6 +103,7 @@ impl Machine {
         // Execution came here by a jump, or because a function did not know the place.
         let mut jumped = false;
         let mut unknown = false;
+        let mut waiting = None;
         while self.cycles < self.slice_end {
             let pc = self.cpu.pc;
             if pc >= self.rom_fetch_limit {
@@ -123,7 +125,7 @@ impl Machine {
                         break;
                     }
                     Exit::Unknown => unknown = true,
-                    Exit::Wait(jump) => self.look_for_wait(rom, jump),
+                    Exit::Wait { jump, turn } => waiting = self.sit_out(rom, jump, turn, waiting),
                 }
                 jumped = true;
                 continue;
@@ -140,6 +142,29 @@ impl Machine {
         }
         if interpreted + crossings > 0 {
             region.profile.note_work(interpreted, crossings);
+        }
+    }
+
+    /// Native code is at the top of a waiting loop. Turns are skipped after it has
+    /// taken one since it last came here, which took `turn` cycles.
+    fn sit_out(
+        &mut self,
+        rom: Code<'_>,
+        jump: u16,
+        turn: u16,
+        begun: Option<Turn>,
+    ) -> Option<Turn> {
+        match begun {
+            Some(begun)
+                if begun.jump == jump && self.cycles == begun.started + u64::from(turn) =>
+            {
+                self.finish_turn(&begun);
+                None
+            }
+            _ => {
+                let wait = self.wait_at(rom, jump)?;
+                self.begin_turn(wait, jump)
+            }
         }
     }
 }

@@ -85,12 +85,19 @@ pub fn program(seed: u64) -> Arc<Rom> {
     setup.extend([0x3E, random.byte() & 7, 0xE0, 0x07, 0xFB]);
     setup.extend(jump_to(0x600));
     put(&mut image, 0x150, &setup);
-    // OAM DMA from high RAM, as programs do it.
-    put(
-        &mut image,
-        0x580,
-        &[0x3E, 0xC1, 0xE0, 0x46, 0x3E, 0x28, 0x3D, 0x20, 0xFD, 0xC9],
-    );
+    // OAM DMA from high RAM, as programs do it, or left too early, or with
+    // a look at OAM or a change of the source on the way.
+    let source = [0xC1, 0xC1, 0xDF, 0x40, 0x98, 0xFE][random.below(6) as usize];
+    let turns = [0x28, 1 + random.byte() % 0x30][random.below(2) as usize];
+    let mut routine = vec![0x3E, source, 0xE0, 0x46];
+    match random.below(6) {
+        0 => routine.extend([0xEA, 0x90 + random.byte() % 16, 0xC1]),
+        1 => routine.extend([0xFA, random.byte() % 0xA0, 0xFE]),
+        2 => routine.extend([0x21, random.byte() % 0xA0, 0xFE, 0x34]),
+        _ => {}
+    }
+    routine.extend([0x3E, turns, 0x3D, 0x20, 0xFD, 0xC9]);
+    put(&mut image, 0x580, &routine);
     let blocks: Vec<usize> = (0..40)
         .map(|index| {
             if index < 20 {
@@ -127,6 +134,12 @@ fn jump_to(target: usize) -> [u8; 3] {
 
 fn put(image: &mut [u8], offset: usize, code: &[u8]) {
     image[offset..offset + code.len()].copy_from_slice(code);
+}
+
+/// Seeds to try: `usually` so many, many more with `EMURUST_LONG=1`.
+pub fn seeds(usually: u64) -> std::ops::Range<u64> {
+    let long = std::env::var_os("EMURUST_LONG").is_some();
+    0..if long { usually * 200 } else { usually }
 }
 
 /// Appends an instruction, or a few that belong together.
@@ -199,7 +212,11 @@ fn instruction(random: &mut Random, code: &mut Vec<u8>) {
         31 => code.extend([0xF0, 0x04, 0xE6, 0x10, 0x28, 0xFA]),
         // The DMA routine: copied to high RAM and called.
         32 => {
-            code.extend([0x21, 0x80, 0x05, 0x0E, 0x80, 0x06, 0x0A]);
+            if random.chance(50) {
+                // In VBlank.
+                code.extend([0xF0, 0x44, 0xFE, 0x90, 0x38, 0xFA]);
+            }
+            code.extend([0x21, 0x80, 0x05, 0x0E, 0x80, 0x06, 0x10]);
             code.extend([0x2A, 0xE2, 0x0C, 0x05, 0x20, 0xFA, 0xCD, 0x80, 0xFF]);
         }
         // Forward branches.

@@ -220,11 +220,31 @@ impl Emitter<'_, '_> {
         let same_bank = target >> 14 == jump >> 14;
         let offset = Place::offset(self.place.at(jump));
         if goes_back && same_bank && self.waits.find(offset).is_some() {
+            let turn = self.loop_cycles(target, jump) + cycles;
             let pc = self.constant(target.into());
-            self.leave(pc, Exit::Wait(jump));
+            let turn = turn as u16;
+            self.leave(pc, Exit::Wait { jump, turn });
         } else {
             self.go_to(target);
         }
+    }
+
+    /// T-cycles of the straight code from `top` to the jump that closes the loop.
+    fn loop_cycles(&self, top: u16, jump: u16) -> i64 {
+        let mut pc = top;
+        let mut cycles = 0;
+        while pc < jump {
+            let Some(instruction) = Instruction::decode(self.image, self.place.at(pc)) else {
+                break;
+            };
+            cycles += match instruction.op {
+                // To the next instruction, to pass the time.
+                0x18 => 12,
+                op => straight_cycles(op, instruction.operand),
+            };
+            pc = instruction.next_pc();
+        }
+        cycles
     }
 
     /// Goes on at an address that is known.
