@@ -341,7 +341,12 @@ impl Machine {
         ahead: &mut Lookahead,
     ) {
         while self.cycles < self.slice_end && self.dma.active {
-            if !self.is_in_hram() {
+            let in_hram = self.is_in_hram();
+            // A call that pushes to a register ends a slice as it leaves.
+            if !in_hram || !self.stack_is_plain() {
+                if !in_hram && self.slice_ended_here() {
+                    self.advance_dma(rom, self.cycles, 0, 0);
+                }
                 self.make_slice_exact();
                 self.slice_end = self.slice_target;
                 return;
@@ -349,6 +354,12 @@ impl Machine {
             observer.before_instruction(self);
             self.step_once(rom, ahead);
         }
+    }
+
+    /// In a long slice in VBlank: PyBoy's slice ended at this instruction.
+    fn slice_ended_here(&self) -> bool {
+        let passed = |event: u64| self.previous_start < event && event <= self.cycles;
+        passed(self.ppu.vblank_line_began_at(self.cycles)) || passed(self.timer.event_at())
     }
 
     /// A jump at `pc` went back: if it closes a waiting loop, leaves the loop of

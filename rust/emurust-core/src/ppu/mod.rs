@@ -250,9 +250,19 @@ impl Ppu {
         self.stat & 0b11
     }
 
-    /// In VBlank, until the frame ends.
+    /// In VBlank, where a transition follows every 456 dots until the frame ends.
     pub(crate) fn is_in_vblank(&self) -> bool {
-        self.is_on() && !self.restart_pending && self.mode() == mode::VBLANK
+        self.is_on()
+            && self.mode() == mode::VBLANK
+            && !self.restart_pending
+            && !self.first_frame
+            && !self.irregular
+    }
+
+    /// Absolute cycle of the last transition before `now`, in VBlank.
+    pub(crate) fn vblank_line_began_at(&self, now: u64) -> u64 {
+        let dots = now as i64 - self.frame_start();
+        now - (dots % LINE_DOTS) as u64
     }
 
     pub(crate) fn synced_to(&self) -> u64 {

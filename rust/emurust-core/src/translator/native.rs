@@ -42,8 +42,17 @@ pub enum TranslatorError {
     },
 }
 
+/// How much care is taken of native code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tier {
+    /// Made in a third of the time, a quarter to a half slower.
+    Quick,
+    /// Made of what has proved to run often.
+    Good,
+}
+
 /// The code generator for this processor.
-pub(super) fn target() -> Result<OwnedTargetIsa, TranslatorError> {
+fn target(tier: Tier) -> Result<OwnedTargetIsa, TranslatorError> {
     let unsupported = |reason: String| TranslatorError::UnsupportedProcessor { reason };
     let mut flags = settings::builder();
     for (name, value) in [
@@ -59,6 +68,13 @@ pub(super) fn target() -> Result<OwnedTargetIsa, TranslatorError> {
         ("unwind_info", "false"),
         ("enable_probestack", "false"),
         ("enable_pinned_reg", "true"),
+        (
+            "regalloc_algorithm",
+            match tier {
+                Tier::Quick => "single_pass",
+                Tier::Good => "backtracking",
+            },
+        ),
     ] {
         flags
             .set(name, value)
@@ -78,8 +94,8 @@ pub fn translator_available() -> Result<(), TranslatorError> {
     static AVAILABLE: OnceLock<Result<(), TranslatorError>> = OnceLock::new();
     AVAILABLE
         .get_or_init(|| {
-            target()?;
-            NativeFunction::map(&[0]).map(drop)
+            target(Tier::Quick)?;
+            NativeFunction::map(&[0], Tier::Quick).map(drop)
         })
         .clone()
 }
@@ -89,6 +105,7 @@ pub fn translator_available() -> Result<(), TranslatorError> {
 #[derive(Debug)]
 pub(super) struct NativeFunction {
     code: Mmap,
+    tier: Tier,
 }
 
 impl NativeFunction {
@@ -96,9 +113,10 @@ impl NativeFunction {
         plan: &Plan,
         image: &[u8],
         waits: &WaitTable,
+        tier: Tier,
     ) -> Result<Self, TranslatorError> {
         let codegen = |reason: String| TranslatorError::Codegen { reason };
-        let isa = target()?;
+        let isa = target(tier)?;
         let call_conv = isa.default_call_conv();
         let signature = |parameters: &[_], result| {
             let mut signature = Signature::new(call_conv);
@@ -124,10 +142,14 @@ impl NativeFunction {
         if !compiled.buffer.relocs().is_empty() {
             return Err(codegen("the code is not self-contained".to_owned()));
         }
-        Self::map(compiled.code_buffer())
+        Self::map(compiled.code_buffer(), tier)
     }
 
-    fn map(bytes: &[u8]) -> Result<Self, TranslatorError> {
+    pub(super) fn is_quick(&self) -> bool {
+        self.tier == Tier::Quick
+    }
+
+    fn map(bytes: &[u8], tier: Tier) -> Result<Self, TranslatorError> {
         let refused = |error: std::io::Error| TranslatorError::NoExecutableMemory {
             reason: error.to_string(),
         };
@@ -145,7 +167,7 @@ impl NativeFunction {
                     reason: error.to_string(),
                 })?;
         }
-        Ok(Self { code })
+        Ok(Self { code, tier })
     }
 
     /// Runs from the machine's PC until the run loop is needed.

@@ -198,9 +198,13 @@ impl Plan {
     /// The blocks of what the profile saw running often enough, without those that exist.
     pub(super) fn new(image: &[u8], profile: &Profile, exists: impl Fn(Place) -> bool) -> Self {
         let hot = hot_instructions(image, profile);
-        let leaders = leaders(&hot, profile);
+        let leaders = leaders(&hot);
+        // Interrupts return anywhere. Where they do so often, a block of its own
+        // begins; the one that leads there stays whole.
+        let entries = hot.keys().filter(|&&place| profile.is_entry(place));
+        let begins: BTreeSet<Place> = leaders.iter().chain(entries).copied().collect();
         let mut blocks = Vec::new();
-        for &leader in leaders.iter().filter(|&&leader| !exists(leader)) {
+        for &leader in begins.iter().filter(|&&leader| !exists(leader)) {
             let mut instructions = Vec::new();
             let mut place = leader;
             while let Some(&instruction) = hot.get(&place) {
@@ -245,7 +249,8 @@ fn hot_instructions(image: &[u8], profile: &Profile) -> BTreeMap<Place, Instruct
     }
 }
 
-fn leaders(hot: &BTreeMap<Place, Instruction>, profile: &Profile) -> BTreeSet<Place> {
+/// Where jumps lead, and what nothing hot leads to.
+fn leaders(hot: &BTreeMap<Place, Instruction>) -> BTreeSet<Place> {
     let mut leaders = BTreeSet::new();
     let mut followed: BTreeSet<Place> = BTreeSet::new();
     for (&place, &instruction) in hot {
@@ -265,7 +270,7 @@ fn leaders(hot: &BTreeMap<Place, Instruction>, profile: &Profile) -> BTreeSet<Pl
         }
     }
     for &place in hot.keys() {
-        if !followed.contains(&place) || profile.is_entry(place) {
+        if !followed.contains(&place) {
             leaders.insert(place);
         }
     }

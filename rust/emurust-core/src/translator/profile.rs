@@ -13,6 +13,7 @@ pub(super) struct Profile {
     counts: Box<[AtomicU8]>,
     /// How often execution was found to begin at a place.
     entries: Box<[AtomicU8]>,
+    frames: AtomicU32,
     steps: AtomicU32,
     crossings: AtomicU64,
 }
@@ -23,6 +24,7 @@ impl Profile {
         Self {
             counts: (0..places).map(|_| AtomicU8::new(0)).collect(),
             entries: (0..places).map(|_| AtomicU8::new(0)).collect(),
+            frames: AtomicU32::new(0),
             steps: AtomicU32::new(0),
             crossings: AtomicU64::new(0),
         }
@@ -40,6 +42,17 @@ impl Profile {
         count(self.entries.get(place.index()));
     }
 
+    /// A machine begins a frame.
+    #[inline]
+    pub(super) fn note_frame(&self) {
+        self.frames.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Frames since the last call of [`Self::restart`].
+    pub(super) fn frames(&self) -> u32 {
+        self.frames.load(Ordering::Relaxed)
+    }
+
     /// Instructions interpreted, and changes from one native function to another.
     pub(super) fn note_work(&self, steps: u32, crossings: u32) {
         self.steps.fetch_add(steps, Ordering::Relaxed);
@@ -54,12 +67,13 @@ impl Profile {
         self.steps.load(Ordering::Relaxed)
     }
 
-    /// Changes from one native function to another since then.
+    /// Such changes since then.
     pub(super) fn crossings(&self) -> u64 {
         self.crossings.load(Ordering::Relaxed)
     }
 
     pub(super) fn restart(&self) {
+        self.frames.store(0, Ordering::Relaxed);
         self.steps.store(0, Ordering::Relaxed);
         self.crossings.store(0, Ordering::Relaxed);
     }
@@ -70,8 +84,7 @@ impl Profile {
             .map_or(0, |count| count.load(Ordering::Relaxed))
     }
 
-    /// Execution begins here often: a block should, too. (Interrupts return
-    /// anywhere; blocks should not be cut at all these places.)
+    /// Execution begins here often: a block should, too.
     pub(super) fn is_entry(&self, place: Place) -> bool {
         self.entries
             .get(place.index())

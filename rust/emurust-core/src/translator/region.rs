@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::exit::Exit;
-use super::native::{NativeFunction, TranslatorError};
+use super::native::{NativeFunction, Tier, TranslatorError};
 use super::plan::{places, Place, Plan};
 use super::profile::Profile;
 use crate::cpu::interpreter::Lookahead;
@@ -14,9 +14,10 @@ use crate::waiting::WaitTable;
 
 /// Native functions that together are the translation of a cartridge.
 ///
-/// A new function holds what the others do not, so that new code is soon
-/// translated. Between functions execution goes through the run loop; when it
-/// does so often, or they are many, one function is made of all.
+/// A new function holds what the others do not and is made quickly, so that new
+/// code is soon translated. Between functions execution goes through the run
+/// loop; when it does so often, or nothing new has come for a while, or they are
+/// many, one good function is made of all.
 #[derive(Debug)]
 pub(crate) struct Region {
     functions: Vec<Arc<NativeFunction>>,
@@ -44,6 +45,7 @@ impl Region {
         waits: &WaitTable,
         whole: bool,
     ) -> Result<Self, TranslatorError> {
+        let tier = if whole { Tier::Good } else { Tier::Quick };
         let plan = Plan::new(image, &self.profile, |place| {
             !whole && self.owner(place).is_some()
         });
@@ -61,7 +63,7 @@ impl Region {
             }
         }
         if !plan.blocks.is_empty() {
-            let function = NativeFunction::compile(&plan, image, waits)?;
+            let function = NativeFunction::compile(&plan, image, waits, tier)?;
             region.functions.push(Arc::new(function));
             let number = region.functions.len() as u8;
             for block in &plan.blocks {
@@ -69,6 +71,11 @@ impl Region {
             }
         }
         Ok(region)
+    }
+
+    /// Making one good function would be a gain.
+    pub(super) fn is_provisional(&self) -> bool {
+        self.functions.len() > 1 || self.functions.iter().any(|function| function.is_quick())
     }
 
     /// Guest instructions translated.

@@ -18,9 +18,11 @@ const PATIENCE: u32 = 20;
 const MAX_STEPS: u32 = 1 << 24;
 /// Functions before they are made one.
 const MAX_FUNCTIONS: usize = 8;
-/// Changes between functions for each instruction translated, before they are
-/// made one: those then cost about as much as making it.
+/// Changes between functions for each instruction translated, before one good
+/// function is made: they then have cost about as much as making it.
 const MAX_CROSSINGS: u64 = 500;
+/// Frames without a new function before one good one is made of the quick ones.
+const SETTLED_FRAMES: u32 = 8_000;
 /// Translations of one cartridge, so that a program that never settles does not
 /// keep the code generator busy.
 const MAX_TRANSLATIONS: u32 = 64;
@@ -37,6 +39,7 @@ pub(crate) struct Translation {
     compiling_in: AtomicU32,
     wanted_steps: AtomicU32,
     wanted_crossings: AtomicU64,
+    wanted_frames: AtomicU32,
     translations: AtomicU32,
     failure: Mutex<Option<TranslatorError>>,
 }
@@ -57,6 +60,7 @@ impl Translation {
             compiling_in: AtomicU32::new(0),
             wanted_steps: AtomicU32::new(FIRST_STEPS),
             wanted_crossings: AtomicU64::new(u64::MAX),
+            wanted_frames: AtomicU32::new(u32::MAX),
             translations: AtomicU32::new(0),
             failure: Mutex::new(None),
         }
@@ -78,10 +82,21 @@ impl Translation {
             .clone()
     }
 
-    /// Has enough been interpreted for another translation?
+    /// A machine begins a frame. Has enough been interpreted for another translation?
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
-        self.profile.steps() >= self.wanted_steps.load(Ordering::Relaxed) || self.is_scattered()
+        if self.wanted_frames.load(Ordering::Relaxed) != u32::MAX {
+            self.profile.note_frame();
+        }
+        self.profile.steps() >= self.wanted_steps.load(Ordering::Relaxed)
+            || self.is_scattered()
+            || self.is_settled()
+    }
+
+    /// Have the quick functions proved to be what runs?
+    #[inline]
+    fn is_settled(&self) -> bool {
+        self.profile.frames() >= self.wanted_frames.load(Ordering::Relaxed)
     }
 
     /// Is there so much going back and forth that one function is worth making?
@@ -122,6 +137,7 @@ impl Translation {
     fn give_up(&self) {
         self.wanted_steps.store(u32::MAX, Ordering::Relaxed);
         self.wanted_crossings.store(u64::MAX, Ordering::Relaxed);
+        self.wanted_frames.store(u32::MAX, Ordering::Relaxed);
     }
 
     /// Translates at once what has been seen running.
@@ -132,7 +148,7 @@ impl Translation {
 
     fn translate(&self, rom: &Rom) {
         let current = self.current();
-        let whole = current.functions() >= MAX_FUNCTIONS || self.is_scattered();
+        let whole = current.functions() >= MAX_FUNCTIONS || self.is_scattered() || self.is_settled();
         // A panic of the code generator must not stop the machines.
         let work = || current.extended(rom.image(), rom.waits(), whole);
         let made = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
@@ -152,12 +168,13 @@ impl Translation {
                 let wanted = (instructions as u32).saturating_mul(PATIENCE);
                 self.wanted_steps
                     .store(wanted.max(FIRST_STEPS), Ordering::Relaxed);
-                let wanted = if region.functions() > 1 {
-                    (instructions as u64).saturating_mul(MAX_CROSSINGS)
+                let (crossings, frames) = if region.is_provisional() {
+                    ((instructions as u64).saturating_mul(MAX_CROSSINGS), SETTLED_FRAMES)
                 } else {
-                    u64::MAX
+                    (u64::MAX, u32::MAX)
                 };
-                self.wanted_crossings.store(wanted, Ordering::Relaxed);
+                self.wanted_crossings.store(crossings, Ordering::Relaxed);
+                self.wanted_frames.store(frames, Ordering::Relaxed);
                 *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(region);
                 self.generation.store(next_generation(), Ordering::Release);
             }
