@@ -31,6 +31,13 @@ pub(crate) struct Context {
     /// Of the bank at 4000, as [`Place`] has it.
     high_bits: u32,
     flags: Flags,
+    /// End of the slice; native code counts the cycles that are left before it.
+    end: u64,
+    /// Cycles left at the start of the block where a helper is called, or where
+    /// native code was entered or left.
+    time_left: i64,
+    /// Cycles left at the start of the last instruction of the block before.
+    previous_left: i64,
     /// The caller's value of the register that native code keeps the machine in.
     saved_register: u64,
     /// What the tables were made for.
@@ -43,31 +50,29 @@ pub(crate) struct Context {
 #[derive(Debug, Clone, Default)]
 #[repr(C)]
 struct Flags {
-    /// Zero exactly if the zero flag is set.
-    zero: u32,
     /// The subtract flag, in its place in F.
-    subtract: u32,
+    subtract: u8,
     /// The half carry flag is bit 4; other bits are anything.
-    half: u32,
+    half: u8,
     /// 1 if the carry flag is set, else 0.
-    carry: u32,
+    carry: u8,
+    /// Zero exactly if the zero flag is set.
+    zero: u8,
 }
 
 impl Flags {
     fn from_f(f: u8) -> Self {
-        let f = u32::from(f);
         Self {
-            zero: f & 0x80 ^ 0x80,
             subtract: f & 0x40,
             half: f >> 1,
             carry: f >> 4 & 1,
+            zero: f & 0x80 ^ 0x80,
         }
     }
 
     fn to_f(&self) -> u8 {
-        let zero = u32::from(self.zero == 0) << 7;
-        let f = zero | self.subtract | (self.half & 0x10) << 1 | self.carry << 4;
-        f as u8
+        let zero = u8::from(self.zero == 0) << 7;
+        zero | self.subtract | (self.half & 0x10) << 1 | self.carry << 4
     }
 }
 
@@ -96,6 +101,9 @@ pub(super) const WRITE_PAGES: usize = offset_of!(Context, write_pages);
 pub(super) const LATE_WRITE_PAGES: usize = offset_of!(Context, late_write_pages);
 pub(super) const READ: usize = offset_of!(Context, read);
 pub(super) const WRITE: usize = offset_of!(Context, write);
+pub(super) const END: usize = offset_of!(Context, end);
+pub(super) const TIME_LEFT: usize = offset_of!(Context, time_left);
+pub(super) const PREVIOUS_LEFT: usize = offset_of!(Context, previous_left);
 pub(super) const SAVED_REGISTER: usize = offset_of!(Context, saved_register);
 pub(super) const ZERO: usize = offset_of!(Context, flags.zero);
 pub(super) const SUBTRACT: usize = offset_of!(Context, flags.subtract);
@@ -244,13 +252,27 @@ impl Context {
     #[inline]
     pub(super) fn enter(machine: &mut Machine, code: &Code<'_>) {
         Self::prepare(machine, code);
-        machine.native.flags = Flags::from_f(machine.cpu.f);
+        let end = machine.slice_end;
+        let context = &mut machine.native;
+        context.flags = Flags::from_f(machine.cpu.f);
+        context.end = end;
+        context.time_left = end.wrapping_sub(machine.cycles) as i64;
+        context.previous_left = end.wrapping_sub(machine.previous_start) as i64;
+    }
+
+    /// The cycle at which so many are left.
+    #[inline]
+    fn before_end(&self, left: i64) -> u64 {
+        self.end.wrapping_sub(left as u64)
     }
 
     /// Native code has returned. Raises a panic of a helper again.
     #[inline]
     pub(super) fn finish(machine: &mut Machine) {
-        machine.cpu.f = machine.native.flags.to_f();
+        let context = &machine.native;
+        machine.cpu.f = context.flags.to_f();
+        machine.cycles = context.before_end(context.time_left);
+        machine.previous_start = context.before_end(context.previous_left);
         if let Some(message) = machine.native.panic.take() {
             std::panic::resume_unwind(Box::new(message));
         }
@@ -284,14 +306,14 @@ unsafe fn at_moment(
         since_previous,
         timing,
     } = Moment::decode(moment);
-    // Between helpers the clock shows the start of the block.
-    let block_start = machine.cycles;
-    machine.cycles += u64::from(offset);
-    if let Some(cycles) = since_previous {
-        machine.previous_start = machine.cycles - u64::from(cycles);
-    }
+    let context = &machine.native;
+    machine.cycles = context.before_end(context.time_left) + u64::from(offset);
+    machine.previous_start = match since_previous {
+        Some(cycles) => machine.cycles - u64::from(cycles),
+        None => context.before_end(context.previous_left),
+    };
     let work = || work(machine, code, timing.at.into(), timing.late_cycles());
-    let result = match catch_unwind(AssertUnwindSafe(work)) {
+    match catch_unwind(AssertUnwindSafe(work)) {
         Ok(result) => result,
         Err(payload) => {
             let message = payload.downcast_ref::<String>().cloned();
@@ -300,9 +322,7 @@ unsafe fn at_moment(
             machine.end_slice();
             LEAVE
         }
-    };
-    machine.cycles = block_start;
-    result
+    }
 }
 
 /// Reads through the bus.

@@ -28,33 +28,21 @@ use memory::{Address, Next};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Register {
     A,
-    Bc,
-    De,
-    Hl,
     Sp,
-    /// Zero exactly if the zero flag is set.
-    Zero,
     /// The subtract flag, in its place in F.
     Subtract,
     /// The half carry flag is bit 4; other bits are anything.
     Half,
     /// 1 if the carry flag is set, else 0.
     Carry,
+    /// A byte that is zero exactly if the zero flag is set.
+    Zero,
+    Bc,
+    De,
+    Hl,
 }
 
 impl Register {
-    const ALL: [Self; 9] = [
-        Self::A,
-        Self::Bc,
-        Self::De,
-        Self::Hl,
-        Self::Sp,
-        Self::Zero,
-        Self::Subtract,
-        Self::Half,
-        Self::Carry,
-    ];
-
     /// Register pair by its number in opcodes.
     fn pair(number: u8) -> Self {
         match number {
@@ -64,17 +52,53 @@ impl Register {
             _ => Self::Sp,
         }
     }
+
+    /// Which of the pairs that consist of two registers.
+    fn pair_index(self) -> Option<usize> {
+        match self {
+            Self::Bc => Some(0),
+            Self::De => Some(1),
+            Self::Hl => Some(2),
+            _ => None,
+        }
+    }
 }
+
+const SINGLES: [Register; 6] = [
+    Register::A,
+    Register::Sp,
+    Register::Subtract,
+    Register::Half,
+    Register::Carry,
+    Register::Zero,
+];
 
 /// What is known of a register at some point of a block.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cached {
     value: Option<Value>,
+    /// Known while the block is translated.
+    constant: Option<u8>,
     /// The machine does not have it yet.
     dirty: bool,
 }
 
-type Cache = [Cached; Register::ALL.len()];
+/// What is known of a register pair: as a whole, or of its halves. Where both
+/// are known, they agree.
+#[derive(Debug, Clone, Copy, Default)]
+struct CachedPair {
+    whole: Option<Value>,
+    /// High byte, low byte.
+    halves: [Option<Value>; 2],
+    /// The machine does not have it yet.
+    dirty: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Cache {
+    singles: [Cached; SINGLES.len()],
+    pairs: [CachedPair; 3],
+}
 
 /// Signatures of the functions that native code calls.
 pub(super) struct HelperSignatures {
@@ -95,11 +119,12 @@ struct Emitter<'a, 'f> {
     signatures: HelperSignatures,
     cache: Cache,
     machine: Value,
-    /// T-cycles at the start of the block.
-    cycles: Value,
-    /// Returns to the run loop; parameters are PC and the reason.
+    /// T-cycles from the start of the block to the end of the slice. Each block
+    /// hands on what it leaves.
+    left: Value,
+    /// Returns to the run loop; parameters are PC, the time left and the reason.
     exit: ir::Block,
-    /// Finds the block for an address; its parameter.
+    /// Finds the block for an address; parameters are it and the time left.
     dispatch: ir::Block,
     /// Where the block being emitted is.
     place: Place,
@@ -125,7 +150,11 @@ pub(super) fn emit<'f>(
     let blocks = plan
         .blocks
         .iter()
-        .map(|block| (block.place, (builder.create_block(), block)))
+        .map(|block| {
+            let label = builder.create_block();
+            builder.append_block_param(label, I64);
+            (block.place, (label, block))
+        })
         .collect();
     let exit = builder.create_block();
     builder.set_cold_block(exit);
@@ -139,7 +168,7 @@ pub(super) fn emit<'f>(
         signatures,
         cache: Cache::default(),
         machine,
-        cycles: machine,
+        left: machine,
         exit,
         dispatch,
         place: Place::new(0, 0),
@@ -171,50 +200,166 @@ impl Emitter<'_, '_> {
     }
 
     fn get(&mut self, register: Register) -> Value {
-        if let Some(value) = self.cache[register as usize].value {
+        if let Some(index) = register.pair_index() {
+            return self.get_pair(index);
+        }
+        let cached = self.cache.singles[register as usize];
+        if let Some(value) = cached.value {
             return value;
         }
-        let value = match register {
-            Register::A => self.load8(layout::A),
-            Register::Bc => self.load16(layout::BC),
-            Register::De => self.load16(layout::DE),
-            Register::Hl => self.load16(layout::HL),
-            Register::Sp => self.load16(layout::SP),
-            Register::Zero => self.load(I32, layout::ZERO),
-            Register::Subtract => self.load(I32, layout::SUBTRACT),
-            Register::Half => self.load(I32, layout::HALF),
-            Register::Carry => self.load(I32, layout::CARRY),
+        let value = match (cached.constant, register) {
+            (Some(constant), _) => self.constant(constant.into()),
+            (None, Register::Sp) => self.load16(layout::SP),
+            _ => self.load8(Self::cell_of(register)),
         };
-        self.cache[register as usize].value = Some(value);
+        self.cache.singles[register as usize].value = Some(value);
         value
     }
 
     fn set(&mut self, register: Register, value: Value) {
-        self.cache[register as usize] = Cached {
+        if let Some(index) = register.pair_index() {
+            self.cache.pairs[index] = CachedPair {
+                whole: Some(value),
+                halves: [None; 2],
+                dirty: true,
+            };
+            return;
+        }
+        self.cache.singles[register as usize] = Cached {
             value: Some(value),
+            constant: None,
             dirty: true,
         };
     }
 
+    /// Sets a register of one byte, or a flag.
+    fn set_constant(&mut self, register: Register, constant: u8) {
+        self.cache.singles[register as usize] = Cached {
+            value: None,
+            constant: Some(constant),
+            dirty: true,
+        };
+    }
+
+    /// Where the machine keeps a register of one byte, or a flag.
+    fn cell_of(register: Register) -> usize {
+        match register {
+            Register::Subtract => layout::SUBTRACT,
+            Register::Half => layout::HALF,
+            Register::Carry => layout::CARRY,
+            Register::Zero => layout::ZERO,
+            _ => layout::A,
+        }
+    }
+
+    fn get_pair(&mut self, index: usize) -> Value {
+        let CachedPair {
+            whole,
+            halves: [high, low],
+            ..
+        } = self.cache.pairs[index];
+        if let Some(whole) = whole {
+            return whole;
+        }
+        let whole = match (high, low) {
+            (None, None) => self.load16(layout::PAIRS[index]),
+            _ => {
+                let high = self.get_half(index, 0);
+                let low = self.get_half(index, 1);
+                let high = self.shift_left(high, 8);
+                self.b.ins().bor(high, low)
+            }
+        };
+        self.cache.pairs[index].whole = Some(whole);
+        whole
+    }
+
+    /// The high (0) or low (1) byte of a pair.
+    fn get_half(&mut self, index: usize, half: usize) -> Value {
+        let pair = self.cache.pairs[index];
+        if let Some(value) = pair.halves[half] {
+            return value;
+        }
+        let value = match (pair.whole, half) {
+            (Some(whole), 0) => self.shift_right(whole, 8),
+            (Some(whole), _) => self.and(whole, 0xFF),
+            (None, _) => self.load8(layout::PAIRS[index] + layout::HALVES[half]),
+        };
+        self.cache.pairs[index].halves[half] = Some(value);
+        value
+    }
+
+    fn set_half(&mut self, index: usize, half: usize, value: Value) {
+        if self.cache.pairs[index].whole.is_some() {
+            self.get_half(index, 1 - half);
+        }
+        let pair = &mut self.cache.pairs[index];
+        pair.whole = None;
+        pair.halves[half] = Some(value);
+        pair.dirty = true;
+    }
+
     /// Gives the machine what it does not have yet of the registers.
     fn flush(&mut self) {
-        for register in Register::ALL {
-            let Cached { value, dirty } = self.cache[register as usize];
-            let (Some(value), true) = (value, dirty) else {
+        for index in 0..self.cache.pairs.len() {
+            self.flush_pair(index);
+        }
+        self.flush_flags();
+        for register in SINGLES {
+            let cached = self.cache.singles[register as usize];
+            if !cached.dirty {
                 continue;
-            };
-            match register {
-                Register::A => self.store8(value, layout::A),
-                Register::Bc => self.store16(value, layout::BC),
-                Register::De => self.store16(value, layout::DE),
-                Register::Hl => self.store16(value, layout::HL),
-                Register::Sp => self.store16(value, layout::SP),
-                Register::Zero => self.store(value, layout::ZERO),
-                Register::Subtract => self.store(value, layout::SUBTRACT),
-                Register::Half => self.store(value, layout::HALF),
-                Register::Carry => self.store(value, layout::CARRY),
             }
-            self.cache[register as usize].dirty = false;
+            let value = self.get(register);
+            if register == Register::Sp {
+                self.store16(value, layout::SP);
+            } else {
+                self.store8(value, Self::cell_of(register));
+            }
+            self.cache.singles[register as usize].dirty = false;
+        }
+    }
+
+    fn flush_pair(&mut self, index: usize) {
+        let pair = self.cache.pairs[index];
+        if !pair.dirty {
+            return;
+        }
+        // The processor forwards a whole pair to a later load of a half, but not
+        // two halves to a load of the whole.
+        match (pair.whole, pair.halves) {
+            (None, [Some(half), None]) => {
+                self.store8(half, layout::PAIRS[index] + layout::HALVES[0]);
+            }
+            (None, [None, Some(half)]) => {
+                self.store8(half, layout::PAIRS[index] + layout::HALVES[1]);
+            }
+            _ => {
+                let whole = self.get_pair(index);
+                self.store16(whole, layout::PAIRS[index]);
+            }
+        }
+        self.cache.pairs[index].dirty = false;
+    }
+
+    /// Many instructions make two flags, or all, constants: one store then.
+    fn flush_flags(&mut self) {
+        let constant = |cache: &Cache, register: Register| {
+            let cached = cache.singles[register as usize];
+            cached.constant.filter(|_| cached.dirty)
+        };
+        let cache = self.cache;
+        let (Some(subtract), Some(half)) = (
+            constant(&cache, Register::Subtract),
+            constant(&cache, Register::Half),
+        ) else {
+            return;
+        };
+        let both = u16::from_ne_bytes([subtract, half]);
+        let both = self.constant(both.into());
+        self.store16(both, layout::SUBTRACT);
+        for register in [Register::Subtract, Register::Half] {
+            self.cache.singles[register as usize].dirty = false;
         }
     }
 
@@ -284,7 +429,8 @@ impl Emitter<'_, '_> {
         let machine = self.machine;
         self.b.ins().set_pinned_reg(machine);
         let pc = self.load16(layout::PC);
-        self.b.ins().jump(self.dispatch, &[pc.into()]);
+        let left = self.load(I64, layout::TIME_LEFT);
+        self.b.ins().jump(self.dispatch, &[pc.into(), left.into()]);
     }
 
     /// Goes on in a block that knows nothing of the ones before.
@@ -329,18 +475,21 @@ impl Emitter<'_, '_> {
     fn emit_exit(&mut self) {
         let exit = self.exit;
         let pc = self.b.append_block_param(exit, I32);
+        let left = self.b.append_block_param(exit, I64);
         let reason = self.b.append_block_param(exit, I64);
         self.begin_afresh(exit);
         self.store16(pc, layout::PC);
+        self.store(left, layout::TIME_LEFT);
         let callers = self.load(I64, layout::SAVED_REGISTER);
         self.b.ins().set_pinned_reg(callers);
         self.b.ins().return_(&[reason]);
     }
 
-    /// Returns to the run loop; the registers have been flushed and the time set.
-    fn leave(&mut self, pc: Value, exit: Exit) {
+    /// Returns to the run loop with `left` cycles left; the registers have been flushed.
+    fn leave(&mut self, pc: Value, left: Value, exit: Exit) {
         let reason = self.b.ins().iconst(I64, exit.encode());
-        self.b.ins().jump(self.exit, &[pc.into(), reason.into()]);
+        let arguments = [pc.into(), left.into(), reason.into()];
+        self.b.ins().jump(self.exit, &arguments);
     }
 
     fn emit_block(&mut self, block: &Block) {
@@ -348,11 +497,11 @@ impl Emitter<'_, '_> {
             return;
         };
         self.begin_afresh(label);
-        self.cycles = self.load(I64, layout::CYCLES);
+        self.left = self.b.block_params(label)[0];
         self.emit_body(block);
     }
 
-    /// The block's code, at the present position; `cycles` is the time there.
+    /// The block's code, at the present position; `left` is the time left there.
     fn emit_body(&mut self, block: &Block) {
         self.place = block.place;
         self.offset = 0;
@@ -371,9 +520,9 @@ impl Emitter<'_, '_> {
             self.offset += cycles;
         }
         if let Some(last) = block.instructions.last() {
-            self.finish_time();
+            let left = self.finish_time();
             self.flush();
-            self.go_to(last.next_pc());
+            self.go_to(last.next_pc(), left);
         }
     }
 
@@ -385,38 +534,41 @@ impl Emitter<'_, '_> {
                 .map(|i| control::straight_cycles(i.op, i.operand))
                 .sum()
         });
-        let cycles = self.cycles;
-        let last_start = self.add(cycles, last_offset);
-        let slice_end = self.load(I64, layout::SLICE_END);
+        let left = self.left;
         let fits = self
             .b
             .ins()
-            .icmp(IntCC::UnsignedLessThan, last_start, slice_end);
+            .icmp_imm_s(IntCC::SignedGreaterThan, left, last_offset);
         let body = self.b.create_block();
         let over = self.b.create_block();
         self.b.set_cold_block(over);
         self.b.ins().brif(fits, body, &[], over, &[]);
         self.begin(over);
         let pc = self.constant(block.place.pc().into());
-        self.leave(pc, Exit::NoTime);
+        self.leave(pc, left, Exit::NoTime);
         self.begin(body);
     }
 
-    /// Cycle at which the present instruction begins.
-    fn now(&mut self) -> Value {
-        let cycles = self.cycles;
-        self.add(cycles, self.offset)
+    /// Cycles left when the present instruction begins, or `later`.
+    fn left_here(&mut self, later: i64) -> Value {
+        let left = self.left;
+        self.add(left, -(self.offset + later))
     }
 
-    /// The block ends after the instruction before `offset`.
-    fn finish_time(&mut self) {
-        let cycles = self.cycles;
+    /// The present instruction is the last one's before what comes next.
+    fn note_start(&mut self) {
+        let start = self.left_here(0);
+        self.store(start, layout::PREVIOUS_LEFT);
+    }
+
+    /// The block ends before the instruction at `offset`; the time left there.
+    fn finish_time(&mut self) -> Value {
         if let Some(offset) = self.previous_offset {
-            let previous = self.add(cycles, offset);
-            self.store(previous, layout::PREVIOUS_START);
+            let left = self.left;
+            let previous = self.add(left, -offset);
+            self.store(previous, layout::PREVIOUS_LEFT);
         }
-        let now = self.add(cycles, self.offset);
-        self.store(now, layout::CYCLES);
+        self.left_here(0)
     }
 
     // Guest registers by their numbers in opcodes.
@@ -425,30 +577,15 @@ impl Emitter<'_, '_> {
         if r == 7 {
             return self.get(Register::A);
         }
-        let pair = self.get(Register::pair(r >> 1));
-        if r & 1 == 0 {
-            self.shift_right(pair, 8)
-        } else {
-            self.and(pair, 0xFF)
-        }
+        self.get_half(usize::from(r >> 1), usize::from(r & 1))
     }
 
     fn set_r8(&mut self, r: u8, value: Value) {
         if r == 7 {
             self.set(Register::A, value);
-            return;
-        }
-        let variable = Register::pair(r >> 1);
-        let pair = self.get(variable);
-        let whole = if r & 1 == 0 {
-            let low = self.and(pair, 0xFF);
-            let high = self.shift_left(value, 8);
-            self.b.ins().bor(high, low)
         } else {
-            let high = self.and(pair, 0xFF00);
-            self.b.ins().bor(high, value)
-        };
-        self.set(variable, whole);
+            self.set_half(usize::from(r >> 1), usize::from(r & 1), value);
+        }
     }
 
     /// Emits an instruction after which the next one follows; returns its T-cycles.

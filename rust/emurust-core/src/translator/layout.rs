@@ -11,14 +11,21 @@ use crate::ppu::Ppu;
 const NATIVE: usize = offset_of!(Machine, native);
 
 pub(super) const A: usize = offset_of!(Machine, cpu.a);
-pub(super) const BC: usize = offset_of!(Machine, cpu.bc);
-pub(super) const DE: usize = offset_of!(Machine, cpu.de);
-pub(super) const HL: usize = offset_of!(Machine, cpu.hl);
+/// BC, DE and HL.
+pub(super) const PAIRS: [usize; 3] = [
+    offset_of!(Machine, cpu.bc),
+    offset_of!(Machine, cpu.de),
+    offset_of!(Machine, cpu.hl),
+];
+/// Where in a pair its high and its low byte are.
+pub(super) const HALVES: [usize; 2] = if cfg!(target_endian = "big") {
+    [0, 1]
+} else {
+    [1, 0]
+};
 pub(super) const SP: usize = offset_of!(Machine, cpu.sp);
 pub(super) const PC: usize = offset_of!(Machine, cpu.pc);
 pub(super) const IME: usize = offset_of!(Machine, cpu.ime);
-pub(super) const CYCLES: usize = offset_of!(Machine, cycles);
-pub(super) const PREVIOUS_START: usize = offset_of!(Machine, previous_start);
 pub(super) const SLICE_END: usize = offset_of!(Machine, slice_end);
 pub(super) const SLICE_IS_EXACT: usize = offset_of!(Machine, slice_is_exact);
 pub(super) const WRAM: usize = offset_of!(Machine, wram);
@@ -45,6 +52,9 @@ pub(super) const SUBTRACT: usize = NATIVE + context::SUBTRACT;
 pub(super) const HALF: usize = NATIVE + context::HALF;
 pub(super) const CARRY: usize = NATIVE + context::CARRY;
 pub(super) const HIGH_BITS: usize = NATIVE + context::HIGH_BITS;
+pub(super) const END: usize = NATIVE + context::END;
+pub(super) const TIME_LEFT: usize = NATIVE + context::TIME_LEFT;
+pub(super) const PREVIOUS_LEFT: usize = NATIVE + context::PREVIOUS_LEFT;
 pub(super) const SAVED_REGISTER: usize = NATIVE + context::SAVED_REGISTER;
 pub(super) const READ: usize = NATIVE + context::READ;
 pub(super) const WRITE: usize = NATIVE + context::WRITE;

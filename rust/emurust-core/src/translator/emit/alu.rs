@@ -8,15 +8,13 @@ use super::memory::Next;
 use super::{Emitter, Register};
 use crate::translator::context::Timing;
 
-const SUBTRACT: i64 = 0x40;
-const HALF: i64 = 0x10;
+const SUBTRACT: u8 = 0x40;
+const HALF: u8 = 0x10;
 
 impl Emitter<'_, '_> {
-    fn set_flag_constants(&mut self, subtract: i64, half: i64) {
-        let subtract = self.constant(subtract);
-        let half = self.constant(half);
-        self.set(Register::Subtract, subtract);
-        self.set(Register::Half, half);
+    fn set_flag_constants(&mut self, subtract: u8, half: u8) {
+        self.set_constant(Register::Subtract, subtract);
+        self.set_constant(Register::Half, half);
     }
 
     fn set_zero_and_carry(&mut self, zero: Value, carry: Value) {
@@ -43,8 +41,7 @@ impl Emitter<'_, '_> {
                 }
                 let result = self.and(sum, 0xFF);
                 let carry = self.shift_right(sum, 8);
-                let subtract = self.constant(0);
-                self.set(Register::Subtract, subtract);
+                self.set_constant(Register::Subtract, 0);
                 self.set_half_from(a, value, sum);
                 self.set_zero_and_carry(result, carry);
                 self.set(Register::A, result);
@@ -57,8 +54,7 @@ impl Emitter<'_, '_> {
                 }
                 let result = self.and(difference, 0xFF);
                 let carry = self.shift_right(difference, 31);
-                let subtract = self.constant(SUBTRACT);
-                self.set(Register::Subtract, subtract);
+                self.set_constant(Register::Subtract, SUBTRACT);
                 self.set_half_from(a, value, difference);
                 self.set_zero_and_carry(result, carry);
                 if kind != 7 {
@@ -66,14 +62,22 @@ impl Emitter<'_, '_> {
                 }
             }
             _ => {
+                self.set_flag_constants(0, if kind == 4 { HALF } else { 0 });
+                self.set_constant(Register::Carry, 0);
+                if kind == 5 && a == value {
+                    // XOR A
+                    self.set_constant(Register::Zero, 0);
+                    self.set_constant(Register::A, 0);
+                    return;
+                }
                 let result = match kind {
+                    // AND A and OR A
+                    _ if a == value => a,
                     4 => self.b.ins().band(a, value),
                     5 => self.b.ins().bxor(a, value),
                     _ => self.b.ins().bor(a, value),
                 };
-                let carry = self.constant(0);
-                self.set_flag_constants(0, if kind == 4 { HALF } else { 0 });
-                self.set_zero_and_carry(result, carry);
+                self.set(Register::Zero, result);
                 self.set(Register::A, result);
             }
         }
@@ -84,8 +88,7 @@ impl Emitter<'_, '_> {
         let stepped = self.add(value, if up { 1 } else { -1 });
         let result = self.and(stepped, 0xFF);
         let half = self.b.ins().bxor(value, stepped);
-        let subtract = self.constant(if up { 0 } else { SUBTRACT });
-        self.set(Register::Subtract, subtract);
+        self.set_constant(Register::Subtract, if up { 0 } else { SUBTRACT });
         self.set(Register::Half, half);
         self.set(Register::Zero, result);
         result
@@ -100,8 +103,7 @@ impl Emitter<'_, '_> {
         let bits = self.b.ins().bxor(both, sum);
         let half = self.shift_right(bits, 8);
         let carry = self.shift_right(sum, 16);
-        let subtract = self.constant(0);
-        self.set(Register::Subtract, subtract);
+        self.set_constant(Register::Subtract, 0);
         self.set(Register::Half, half);
         self.set(Register::Carry, carry);
         self.set(Register::Hl, result);
@@ -115,11 +117,10 @@ impl Emitter<'_, '_> {
         let half = self.b.ins().bxor_imm_u(sp, imm8);
         let half = self.b.ins().bxor(half, low_sum);
         let carry = self.shift_right(low_sum, 8);
-        let subtract = self.constant(0);
-        let not_zero = self.constant(1);
-        self.set(Register::Subtract, subtract);
+        self.set_constant(Register::Subtract, 0);
         self.set(Register::Half, half);
-        self.set_zero_and_carry(not_zero, carry);
+        self.set_constant(Register::Zero, 1);
+        self.set(Register::Carry, carry);
         let sum = self.add(sp, i64::from(imm8 as u8 as i8));
         self.and(sum, 0xFFFF)
     }
@@ -130,8 +131,7 @@ impl Emitter<'_, '_> {
         match y {
             0..=3 => {
                 let result = self.shift(y, a);
-                let not_zero = self.constant(1);
-                self.set(Register::Zero, not_zero);
+                self.set_constant(Register::Zero, 1);
                 self.set(Register::A, result);
             }
             4 => self.emit_daa(a),
@@ -141,9 +141,8 @@ impl Emitter<'_, '_> {
                 self.set_flag_constants(SUBTRACT, HALF);
             }
             6 => {
-                let carry = self.constant(1);
                 self.set_flag_constants(0, 0);
-                self.set(Register::Carry, carry);
+                self.set_constant(Register::Carry, 1);
             }
             _ => {
                 let carry = self.get(Register::Carry);
@@ -158,7 +157,7 @@ impl Emitter<'_, '_> {
         let subtract = self.get(Register::Subtract);
         let added = self.is_zero(subtract);
         let half = self.get(Register::Half);
-        let half = self.and(half, HALF);
+        let half = self.and(half, HALF.into());
         let has_half = self.b.ins().icmp_imm_u(IntCC::NotEqual, half, 0);
         let carry = self.get(Register::Carry);
         let has_carry = self.b.ins().icmp_imm_u(IntCC::NotEqual, carry, 0);
@@ -180,7 +179,7 @@ impl Emitter<'_, '_> {
         let corrected = self.b.ins().select(added, plus, minus);
         let result = self.and(corrected, 0xFF);
         let carry = self.b.ins().uextend(I32, fix_high);
-        self.set(Register::Half, none);
+        self.set_constant(Register::Half, 0);
         self.set_zero_and_carry(result, carry);
         self.set(Register::A, result);
     }

@@ -57,13 +57,11 @@ pub(super) fn straight_cycles(op: u8, operand: u16) -> i64 {
 
 impl Emitter<'_, '_> {
     /// The block ends with the present instruction: its start becomes the last
-    /// one's, and `cycles` after it the next block begins.
-    fn end_block(&mut self, cycles: i64) {
-        let now = self.now();
-        self.store(now, layout::PREVIOUS_START);
-        let after = self.add(now, cycles);
-        self.store(after, layout::CYCLES);
+    /// one's. The time left `cycles` later, when the next block begins.
+    fn end_block(&mut self, cycles: i64) -> Value {
+        self.note_start();
         self.flush();
+        self.left_here(cycles)
     }
 
     /// Emits an instruction that may jump.
@@ -78,9 +76,9 @@ impl Emitter<'_, '_> {
             0xC9 => self.emit_return(4, 16),
             0xD9 => self.emit_return_from_interrupt(),
             0xE9 => {
-                self.end_block(4);
+                let left = self.end_block(4);
                 let hl = self.get(Register::Hl);
-                self.b.ins().jump(self.dispatch, &[hl.into()]);
+                self.b.ins().jump(self.dispatch, &[hl.into(), left.into()]);
             }
             // RST
             _ => self.emit_rst(next_pc, target),
@@ -127,47 +125,47 @@ impl Emitter<'_, '_> {
             cycles: 16,
         };
         self.push(value, 8, next);
-        self.end_block(16);
-        self.go_to(target);
+        let left = self.end_block(16);
+        self.go_to(target, left);
     }
 
     fn emit_call(&mut self, next_pc: u16, target: u16, cycles: i64) {
         let value = self.constant(next_pc.into());
         self.push(value, 16, Next { pc: target, cycles });
-        self.end_block(cycles);
+        let left = self.end_block(cycles);
         let place = self.place.at(target);
         let leaves_low_code = self.place.pc() < 0x4000 && target >= 0x4000;
         match self.blocks.get(&place) {
             Some(&(_, routine))
                 if !leaves_low_code && self.returns_to.is_none() && is_short_routine(routine) =>
             {
-                self.emit_inline(routine, self.place.at(next_pc));
+                self.emit_inline(routine, left, self.place.at(next_pc));
             }
-            _ => self.go_to(target),
+            _ => self.go_to(target, left),
         }
     }
 
     /// Emits a routine where it is called, so that its return needs no search.
-    fn emit_inline(&mut self, routine: &Block, returns_to: Place) {
+    fn emit_inline(&mut self, routine: &Block, left: Value, returns_to: Place) {
         let (place, offset, previous_offset) = (self.place, self.offset, self.previous_offset);
-        let (cycles, cache) = (self.cycles, self.cache);
+        let (callers_left, cache) = (self.left, self.cache);
         self.returns_to = Some(returns_to);
         // The caller has flushed the registers; what is known of them stays true.
-        self.cycles = self.load(I64, layout::CYCLES);
+        self.left = left;
         self.emit_body(routine);
         self.returns_to = None;
         (self.place, self.offset, self.previous_offset) = (place, offset, previous_offset);
-        (self.cycles, self.cache) = (cycles, cache);
+        (self.left, self.cache) = (callers_left, cache);
     }
 
     fn emit_return(&mut self, low_at: u8, cycles: i64) {
         let pc = self.pop(low_at);
-        self.end_block(cycles);
+        let left = self.end_block(cycles);
         let known = self
             .returns_to
             .and_then(|place| Some((place, self.label(place)?)));
         let Some((place, label)) = known else {
-            self.b.ins().jump(self.dispatch, &[pc.into()]);
+            self.b.ins().jump(self.dispatch, &[pc.into(), left.into()]);
             return;
         };
         // The program may have changed the address, or the bank.
@@ -183,9 +181,10 @@ impl Emitter<'_, '_> {
                     .icmp_imm_u(IntCC::Equal, bits, i64::from(place.bits() & 0xFFFF_0000));
             is_there = self.b.ins().band(is_there, same_bank);
         }
+        let elsewhere = [pc.into(), left.into()];
         self.b
             .ins()
-            .brif(is_there, label, &[], self.dispatch, &[pc.into()]);
+            .brif(is_there, label, &[left.into()], self.dispatch, &elsewhere);
     }
 
     fn emit_return_from_interrupt(&mut self) {
@@ -196,21 +195,22 @@ impl Emitter<'_, '_> {
         let pending = self.b.ins().band(requested, enabled);
         let pending = self.and(pending, 0x1F);
         let pc = self.pop(4);
-        self.end_block(16);
+        let left = self.end_block(16);
         let waiting = self.b.create_block();
         self.b.set_cold_block(waiting);
+        let back = [pc.into(), left.into()];
         self.b
             .ins()
-            .brif(pending, waiting, &[], self.dispatch, &[pc.into()]);
+            .brif(pending, waiting, &[], self.dispatch, &back);
         self.begin(waiting);
         let zero = self.b.ins().iconst(I64, 0);
         self.store(zero, layout::SLICE_END);
-        self.leave(pc, Exit::Again);
+        self.leave(pc, left, Exit::Again);
     }
 
     /// A jump within the code: on the way back it may close a waiting loop.
     fn jump_to(&mut self, instruction: Instruction, target: u16, cycles: i64) {
-        self.end_block(cycles);
+        let left = self.end_block(cycles);
         let jump = instruction.pc;
         let goes_back = if instruction.op & 0xC7 == 0 {
             instruction.operand as u8 >= 0x80
@@ -223,9 +223,9 @@ impl Emitter<'_, '_> {
             let turn = self.loop_cycles(target, jump) + cycles;
             let pc = self.constant(target.into());
             let turn = turn as u16;
-            self.leave(pc, Exit::Wait { jump, turn });
+            self.leave(pc, left, Exit::Wait { jump, turn });
         } else {
-            self.go_to(target);
+            self.go_to(target, left);
         }
     }
 
@@ -248,24 +248,24 @@ impl Emitter<'_, '_> {
     }
 
     /// Goes on at an address that is known.
-    pub(super) fn go_to(&mut self, pc: u16) {
+    pub(super) fn go_to(&mut self, pc: u16, left: Value) {
         let leaves_low_code = self.place.pc() < 0x4000 && pc >= 0x4000;
         if leaves_low_code {
-            self.go_to_high(pc);
+            self.go_to_high(pc, left);
         } else if let Some(label) = self.label(self.place.at(pc)) {
-            self.b.ins().jump(label, &[]);
+            self.b.ins().jump(label, &[left.into()]);
         } else {
-            self.leave_unknown(pc);
+            self.leave_unknown(pc, left);
         }
     }
 
-    fn leave_unknown(&mut self, pc: u16) {
+    fn leave_unknown(&mut self, pc: u16, left: Value) {
         let out = self.b.create_block();
         self.b.set_cold_block(out);
         self.b.ins().jump(out, &[]);
         self.begin(out);
         let pc = self.constant(pc.into());
-        self.leave(pc, Exit::Unknown);
+        self.leave(pc, left, Exit::Unknown);
     }
 
     fn high_bits(&mut self) -> Value {
@@ -273,7 +273,7 @@ impl Emitter<'_, '_> {
     }
 
     /// From below 4000 to above, in whichever bank is there.
-    fn go_to_high(&mut self, pc: u16) {
+    fn go_to_high(&mut self, pc: u16, left: Value) {
         let mut candidates: Vec<Place> = self
             .blocks
             .keys()
@@ -282,11 +282,11 @@ impl Emitter<'_, '_> {
             .collect();
         candidates.sort_unstable();
         if candidates.is_empty() {
-            return self.leave_unknown(pc);
+            return self.leave_unknown(pc, left);
         }
         if candidates.len() > MAX_BANKS_TRIED {
             let pc = self.constant(pc.into());
-            self.b.ins().jump(self.dispatch, &[pc.into()]);
+            self.b.ins().jump(self.dispatch, &[pc.into(), left.into()]);
             return;
         }
         let bits = self.high_bits();
@@ -299,10 +299,12 @@ impl Emitter<'_, '_> {
                     .ins()
                     .icmp_imm_u(IntCC::Equal, bits, i64::from(place.bits() & 0xFFFF_0000));
             let other = self.b.create_block();
-            self.b.ins().brif(is_here, label, &[], other, &[]);
+            self.b
+                .ins()
+                .brif(is_here, label, &[left.into()], other, &[]);
             self.begin(other);
         }
-        self.leave_unknown(pc);
+        self.leave_unknown(pc, left);
     }
 
     /// Finds the block of an address by halving: conditional branches are
@@ -310,6 +312,7 @@ impl Emitter<'_, '_> {
     pub(super) fn emit_dispatch(&mut self, plan: &Plan) {
         let dispatch = self.dispatch;
         let pc = self.b.append_block_param(dispatch, I32);
+        let left = self.b.append_block_param(dispatch, I64);
         self.begin_afresh(dispatch);
         let bits = self.high_bits();
         let high = self.b.ins().bor(pc, bits);
@@ -317,9 +320,9 @@ impl Emitter<'_, '_> {
         let place = self.b.ins().select(is_low, pc, high);
         let unknown = self.b.create_block();
         self.b.set_cold_block(unknown);
-        self.emit_search(&plan.blocks, place, unknown);
+        self.emit_search(&plan.blocks, place, left, unknown);
         self.begin(unknown);
-        self.leave(pc, Exit::Unknown);
+        self.leave(pc, left, Exit::Unknown);
     }
 
     /// Halves by weight, so that what runs often is found early.
@@ -327,6 +330,7 @@ impl Emitter<'_, '_> {
         &mut self,
         blocks: &[Block],
         place: Value,
+        left: Value,
         unknown: cranelift_codegen::ir::Block,
     ) {
         match blocks {
@@ -342,7 +346,9 @@ impl Emitter<'_, '_> {
                     self.b
                         .ins()
                         .icmp_imm_u(IntCC::Equal, place, i64::from(block.place.bits()));
-                self.b.ins().brif(found, label, &[], unknown, &[]);
+                self.b
+                    .ins()
+                    .brif(found, label, &[left.into()], unknown, &[]);
             }
             _ => {
                 let total: u32 = blocks.iter().map(|block| block.weight).sum();
@@ -355,19 +361,19 @@ impl Emitter<'_, '_> {
                     })
                     .unwrap_or(0)
                     .clamp(1, blocks.len() - 1);
-                let (left, right) = blocks.split_at(half);
+                let (lower, upper) = blocks.split_at(half);
                 let below = self.b.create_block();
                 let above = self.b.create_block();
                 let is_below = self.b.ins().icmp_imm_u(
                     IntCC::UnsignedLessThan,
                     place,
-                    i64::from(right[0].place.bits()),
+                    i64::from(upper[0].place.bits()),
                 );
                 self.b.ins().brif(is_below, below, &[], above, &[]);
                 self.begin(below);
-                self.emit_search(left, place, unknown);
+                self.emit_search(lower, place, left, unknown);
                 self.begin(above);
-                self.emit_search(right, place, unknown);
+                self.emit_search(upper, place, left, unknown);
             }
         }
     }

@@ -104,16 +104,20 @@ impl Emitter<'_, '_> {
 
     /// A register of the LCD as it is, unless the LCD has to be caught up first.
     fn read_lcd(&mut self, addr: u16, cell: usize, at: u8) -> Value {
+        // Cycles from the start of the block to the next transition.
         let clock = self.load(I64, layout::LCD_CLOCK);
         let target = self.load(I64, layout::LCD_TARGET);
         let synced_to = self.load(I64, layout::LCD_SYNCED_TO);
-        let left = self.b.ins().isub(target, clock);
-        let transition_at = self.b.ins().iadd(synced_to, left);
-        let read_at = self.add(self.cycles, self.offset + i64::from(at));
-        let is_past = self
-            .b
-            .ins()
-            .icmp(IntCC::SignedLessThanOrEqual, transition_at, read_at);
+        let end = self.load(I64, layout::END);
+        let from_sync = self.b.ins().isub(target, clock);
+        let transition_at = self.b.ins().iadd(synced_to, from_sync);
+        let before_end = self.b.ins().isub(transition_at, end);
+        let distance = self.b.ins().iadd(before_end, self.left);
+        let is_past = self.b.ins().icmp_imm_s(
+            IntCC::SignedLessThanOrEqual,
+            distance,
+            self.offset + i64::from(at),
+        );
         let is_special = if cell == layout::STAT {
             let hides_mode = self.load8(layout::STAT_READS_MODE0);
             let hides_mode = self.b.ins().icmp_imm_u(IntCC::NotEqual, hides_mode, 0);
@@ -164,6 +168,7 @@ impl Emitter<'_, '_> {
     }
 
     fn call_read(&mut self, addr: Value, timing: Timing) -> Value {
+        self.store(self.left, layout::TIME_LEFT);
         let moment = self.moment(timing);
         let function = self.load(I64, layout::READ);
         let machine = self.machine;
@@ -176,6 +181,7 @@ impl Emitter<'_, '_> {
 
     /// Calls the bus; the result says whether the run loop must look.
     fn call_write(&mut self, addr: Value, value: Value, timing: Timing) -> Value {
+        self.store(self.left, layout::TIME_LEFT);
         let moment = self.moment(timing);
         let function = self.load(I64, layout::WRITE);
         let machine = self.machine;
@@ -201,15 +207,13 @@ impl Emitter<'_, '_> {
         self.b.set_cold_block(out);
         self.b.ins().brif(leave, out, &[], on, &[]);
         self.begin(out);
-        let now = self.now();
-        self.store(now, layout::PREVIOUS_START);
-        let after = self.add(now, next.cycles);
-        self.store(after, layout::CYCLES);
+        self.note_start();
         let cache = self.cache;
         self.flush();
         self.cache = cache;
+        let left = self.left_here(next.cycles);
         let pc = self.constant(next.pc.into());
-        self.leave(pc, Exit::Again);
+        self.leave(pc, left, Exit::Again);
         self.begin(on);
     }
 
