@@ -15,7 +15,6 @@
 
 use crate::cpu::alu;
 use crate::cpu::interpreter::Lookahead;
-use crate::cpu::registers::Registers;
 use crate::dma::VRAM_SOURCE;
 use crate::interrupts::Interrupts;
 use crate::machine::Machine;
@@ -43,7 +42,8 @@ impl Observer for () {
     fn before_instruction(&mut self, _machine: &Machine) {}
 }
 
-/// A turn of a waiting loop, from the moment at which it began.
+/// A turn of a waiting loop, from the moment at which it began. (Filled in place:
+/// handing it around costs more than all else about it.)
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Turn {
     wait: Wait,
@@ -52,23 +52,28 @@ pub(crate) struct Turn {
     pub(crate) started: u64,
     /// Nothing that the loop reads changes before this cycle, nor does the slice end.
     limit: u64,
-    before: Before,
+    /// The registers of a polling loop, or the turns left of a counting one.
+    before: u64,
 }
 
-/// What is compared before and after a turn.
-#[derive(Debug, Clone, Copy)]
-enum Before {
-    Anything,
-    Registers(Registers),
-    /// Turns left.
-    Count(u16),
+impl Turn {
+    /// None has begun.
+    pub(crate) fn none() -> Self {
+        Self {
+            wait: Wait::Poll(Polled::default()),
+            jump: 0,
+            started: u64::MAX,
+            limit: 0,
+            before: 0,
+        }
+    }
 }
 
 /// Turns of a counting loop that can be skipped, if one turn counted one down.
 /// The last is taken one instruction at a time, and so is one before an
 /// interrupt: it leaves the stack as it would be.
-fn turns_to_skip(before: u16, left: u16, fitting: u64) -> Option<u16> {
-    if before == 0 || left != before - 1 {
+fn turns_to_skip(before: u64, left: u16, fitting: u64) -> Option<u16> {
+    if before == 0 || u64::from(left) != before - 1 {
         return None;
     }
     let turns = fitting.min(u64::from(left)).saturating_sub(2) as u16;
@@ -415,10 +420,9 @@ impl Machine {
     /// At the top of a waiting loop: takes a turn as usual, and then as many as
     /// fit before the slice ends or what the loop reads can change.
     fn skip_wait(&mut self, rom: Code<'_>, wait: Wait, jump: u16) {
-        if let Some(turn) = self.begin_turn(wait, jump) {
-            if self.take_turn(rom, jump) {
-                self.finish_turn(&turn);
-            }
+        let mut turn = Turn::none();
+        if self.begin_turn(wait, jump, &mut turn) && self.take_turn(rom, jump) {
+            self.finish_turn(&turn);
         }
     }
 
@@ -443,49 +447,46 @@ impl Machine {
         false
     }
 
-    /// At the top of a waiting loop that the jump at `jump` closes: what there is
-    /// to know for [`Self::finish_turn`]. None if no turns can be skipped.
-    pub(crate) fn begin_turn(&mut self, wait: Wait, jump: u16) -> Option<Turn> {
+    /// At the top of a waiting loop that the jump at `jump` closes: fills in what
+    /// there is to know for [`Self::finish_turn`]. False if no turns can be skipped.
+    pub(crate) fn begin_turn(&mut self, wait: Wait, jump: u16, turn: &mut Turn) -> bool {
         let (limit, before) = match wait {
-            Wait::Line { line, while_ } => (self.line_limit(line, while_)?, Before::Anything),
-            Wait::Poll(polled) => {
-                let limit = self.poll_limit(polled)?;
-                (limit, Before::Registers(self.cpu.registers()))
-            }
-            Wait::Count8 { register } => {
-                let left = u16::from(self.register(register));
-                (self.slice_target, Before::Count(left))
-            }
-            Wait::Count16 { pair } => (self.slice_target, Before::Count(self.pair(pair))),
+            Wait::Line { line, while_ } => (self.line_limit(line, while_), 0),
+            Wait::Poll(polled) => (self.poll_limit(polled), self.cpu.packed()),
+            Wait::Count8 { register } => (self.count_limit(), self.register(register).into()),
+            Wait::Count16 { pair } => (self.count_limit(), self.pair(pair).into()),
         };
-        // The body of a counting loop may push and pop to pass the time.
-        if matches!(before, Before::Count(_)) && !self.stack_is_plain() {
-            return None;
-        }
-        Some(Turn {
-            wait,
-            jump,
-            started: self.cycles,
-            limit,
-            before,
-        })
+        let Some(limit) = limit else {
+            return false;
+        };
+        turn.wait = wait;
+        turn.jump = jump;
+        turn.started = self.cycles;
+        turn.limit = limit;
+        turn.before = before;
+        true
+    }
+
+    /// The body of a counting loop may push and pop to pass the time.
+    fn count_limit(&self) -> Option<u64> {
+        self.stack_is_plain().then_some(self.slice_target)
     }
 
     /// At the top of the loop again, one turn later: skips turns.
     pub(crate) fn finish_turn(&mut self, turn: &Turn) {
         let length = self.cycles - turn.started;
         let fitting = (turn.limit - 1).saturating_sub(self.cycles) / length;
-        match (turn.wait, turn.before) {
+        match turn.wait {
             // One turn more is taken as usual: it leaves A and F as that line makes them.
-            (Wait::Line { .. }, _) => self.pass_turns(fitting.saturating_sub(1), length),
-            (Wait::Poll(_), Before::Registers(before)) => {
-                if self.cycles < turn.limit && self.cpu.registers() == before {
+            Wait::Line { .. } => self.pass_turns(fitting.saturating_sub(1), length),
+            Wait::Poll(_) => {
+                if self.cycles < turn.limit && self.cpu.packed() == turn.before {
                     self.pass_turns(fitting, length);
                 }
             }
-            (Wait::Count8 { register }, Before::Count(before)) => {
+            Wait::Count8 { register } => {
                 let left = self.register(register);
-                let Some(turns) = turns_to_skip(before, left.into(), fitting) else {
+                let Some(turns) = turns_to_skip(turn.before, left.into(), fitting) else {
                     return;
                 };
                 let (value, f) = alu::dec(left - turns as u8 + 1, self.cpu.f);
@@ -493,9 +494,9 @@ impl Machine {
                 self.cpu.f = f;
                 self.pass_turns(turns.into(), length);
             }
-            (Wait::Count16 { pair }, Before::Count(before)) => {
+            Wait::Count16 { pair } => {
                 let left = self.pair(pair);
-                let Some(turns) = turns_to_skip(before, left, fitting) else {
+                let Some(turns) = turns_to_skip(turn.before, left, fitting) else {
                     return;
                 };
                 self.set_pair(pair, left - turns);
@@ -503,7 +504,6 @@ impl Machine {
                 (self.cpu.a, self.cpu.f) = alu::or(high, low);
                 self.pass_turns(turns.into(), length);
             }
-            _ => {}
         }
     }
 

@@ -66,6 +66,15 @@ state_fields!(Cpu {
 });
 
 impl Cpu {
+    /// The registers but SP and PC as one number, to be compared.
+    pub(crate) fn packed(&self) -> u64 {
+        u64::from(self.a)
+            | u64::from(self.f) << 8
+            | u64::from(self.bc) << 16
+            | u64::from(self.de) << 32
+            | u64::from(self.hl) << 48
+    }
+
     pub(crate) fn at_hand_over() -> Self {
         Self {
             a: 0x01,

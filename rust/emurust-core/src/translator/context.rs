@@ -31,11 +31,12 @@ pub(crate) struct Context {
     /// Of the bank at 4000, as [`Place`] has it.
     high_bits: u32,
     flags: Flags,
+    /// Cycles left at the start of the block where a helper is called, or where
+    /// native code was entered or left. (Apart from the next, so that the two are
+    /// not read at once after having been written one by one.)
+    time_left: i64,
     /// End of the slice; native code counts the cycles that are left before it.
     end: u64,
-    /// Cycles left at the start of the block where a helper is called, or where
-    /// native code was entered or left.
-    time_left: i64,
     /// Cycles left at the start of the last instruction of the block before.
     previous_left: i64,
     /// The caller's value of the register that native code keeps the machine in.

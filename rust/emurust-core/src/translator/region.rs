@@ -110,7 +110,7 @@ impl Machine {
         // Execution came here by a jump, or because a function did not know the place.
         let mut jumped = false;
         let mut unknown = false;
-        let mut waiting = None;
+        let mut waiting = Turn::none();
         while self.cycles < self.slice_end {
             let pc = self.cpu.pc;
             if pc >= self.rom_fetch_limit {
@@ -132,7 +132,7 @@ impl Machine {
                         break;
                     }
                     Exit::Unknown => unknown = true,
-                    Exit::Wait { jump, turn } => waiting = self.sit_out(rom, jump, turn, waiting),
+                    Exit::Wait { jump, turn } => self.sit_out(rom, jump, turn, &mut waiting),
                 }
                 jumped = true;
                 continue;
@@ -154,24 +154,12 @@ impl Machine {
 
     /// Native code is at the top of a waiting loop. Turns are skipped after it has
     /// taken one since it last came here, which took `turn` cycles.
-    fn sit_out(
-        &mut self,
-        rom: Code<'_>,
-        jump: u16,
-        turn: u16,
-        begun: Option<Turn>,
-    ) -> Option<Turn> {
-        match begun {
-            Some(begun)
-                if begun.jump == jump && self.cycles == begun.started + u64::from(turn) =>
-            {
-                self.finish_turn(&begun);
-                None
-            }
-            _ => {
-                let wait = self.wait_at(rom, jump)?;
-                self.begin_turn(wait, jump)
-            }
+    fn sit_out(&mut self, rom: Code<'_>, jump: u16, turn: u16, begun: &mut Turn) {
+        if begun.jump == jump && self.cycles == begun.started.wrapping_add(turn.into()) {
+            self.finish_turn(begun);
+            begun.started = u64::MAX;
+        } else if let Some(wait) = self.wait_at(rom, jump) {
+            self.begin_turn(wait, jump, begun);
         }
     }
 }
