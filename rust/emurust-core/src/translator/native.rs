@@ -95,7 +95,7 @@ pub fn translator_available() -> Result<(), TranslatorError> {
     AVAILABLE
         .get_or_init(|| {
             target(Tier::Quick)?;
-            NativeFunction::map(&[0], Tier::Quick).map(drop)
+            NativeFunction::map(&[0], Tier::Quick, 0).map(drop)
         })
         .clone()
 }
@@ -106,6 +106,8 @@ pub fn translator_available() -> Result<(), TranslatorError> {
 pub(super) struct NativeFunction {
     code: Mmap,
     tier: Tier,
+    /// Guest instructions translated.
+    instructions: usize,
 }
 
 impl NativeFunction {
@@ -142,14 +144,18 @@ impl NativeFunction {
         if !compiled.buffer.relocs().is_empty() {
             return Err(codegen("the code is not self-contained".to_owned()));
         }
-        Self::map(compiled.code_buffer(), tier)
+        Self::map(compiled.code_buffer(), tier, plan.instructions())
+    }
+
+    pub(super) fn instructions(&self) -> usize {
+        self.instructions
     }
 
     pub(super) fn is_quick(&self) -> bool {
         self.tier == Tier::Quick
     }
 
-    fn map(bytes: &[u8], tier: Tier) -> Result<Self, TranslatorError> {
+    fn map(bytes: &[u8], tier: Tier, instructions: usize) -> Result<Self, TranslatorError> {
         let refused = |error: std::io::Error| TranslatorError::NoExecutableMemory {
             reason: error.to_string(),
         };
@@ -167,7 +173,11 @@ impl NativeFunction {
                     reason: error.to_string(),
                 })?;
         }
-        Ok(Self { code, tier })
+        Ok(Self {
+            code,
+            tier,
+            instructions,
+        })
     }
 
     /// Runs from the machine's PC until the run loop is needed.

@@ -11,6 +11,9 @@ use crate::rom::ROM_BANK_SIZE;
 const MAX_BLOCK: usize = 24;
 /// Guest instructions of the largest translation.
 const MAX_INSTRUCTIONS: usize = 12_000;
+/// Instructions from where a block begins to where another may, because
+/// execution often enters there.
+const ENTRY_SPACING: usize = 5;
 /// Runs of an instruction before it is worth translating.
 const HOT: u8 = 2;
 
@@ -199,10 +202,7 @@ impl Plan {
     pub(super) fn new(image: &[u8], profile: &Profile, exists: impl Fn(Place) -> bool) -> Self {
         let hot = hot_instructions(image, profile);
         let leaders = leaders(&hot);
-        // Interrupts return anywhere. Where they do so often, a block of its own
-        // begins; the one that leads there stays whole.
-        let entries = hot.keys().filter(|&&place| profile.is_entry(place));
-        let begins: BTreeSet<Place> = leaders.iter().chain(entries).copied().collect();
+        let begins = with_entries(&hot, &leaders, |place| profile.is_entry(place));
         let mut blocks = Vec::new();
         for &leader in begins.iter().filter(|&&leader| !exists(leader)) {
             let mut instructions = Vec::new();
@@ -247,6 +247,27 @@ fn hot_instructions(image: &[u8], profile: &Profile) -> BTreeMap<Place, Instruct
         }
         threshold = threshold.saturating_mul(2);
     }
+}
+
+/// Interrupts return anywhere. Where they do so often, a block of its own begins,
+/// unless one does a little farther on; the block that leads there stays whole.
+fn with_entries(
+    hot: &BTreeMap<Place, Instruction>,
+    leaders: &BTreeSet<Place>,
+    is_entry: impl Fn(Place) -> bool,
+) -> BTreeSet<Place> {
+    let mut begins = leaders.clone();
+    let mut since_last = 0;
+    for &place in hot.keys() {
+        if leaders.contains(&place) {
+            since_last = 0;
+        } else if since_last >= ENTRY_SPACING && is_entry(place) {
+            begins.insert(place);
+            since_last = 0;
+        }
+        since_last += 1;
+    }
+    begins
 }
 
 /// Where jumps lead, and what nothing hot leads to.

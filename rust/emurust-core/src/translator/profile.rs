@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, AtomicU8, Ordering};
 
 use super::plan::{places, Place};
 
-const OFTEN: u8 = 8;
+/// Entries in the middle of a block before one is made there: interpreting to
+/// the next block has then cost about as much as making it.
+const OFTEN: u8 = 200;
 
 /// Counts of one cartridge, shared by all its machines. Counts may be lost where
 /// two threads count at once: they choose what is translated and nothing else.

@@ -15,16 +15,26 @@ use crate::waiting::WaitTable;
 /// Native functions that together are the translation of a cartridge.
 ///
 /// A new function holds what the others do not and is made quickly, so that new
-/// code is soon translated. Between functions execution goes through the run
-/// loop; when it does so often, or nothing new has come for a while, or they are
-/// many, one good function is made of all.
+/// code is soon translated; when nothing new has come for a while, a good one
+/// takes the place of the quick ones. Between functions execution goes through
+/// the run loop; when it does so often, or they are many, one is made of all.
 #[derive(Debug)]
 pub(crate) struct Region {
     functions: Vec<Arc<NativeFunction>>,
     /// For each place the number of the function with a block there, from 1; else 0.
     owners: Box<[u8]>,
     profile: Arc<Profile>,
-    instructions: usize,
+}
+
+/// Which function to add to a region.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Growth {
+    /// A quick one, for what has been running and is not translated.
+    New,
+    /// A good one, for that and all that the quick ones hold, which go.
+    Settled,
+    /// A good one for everything, instead of all there are.
+    Whole,
 }
 
 impl Region {
@@ -33,39 +43,41 @@ impl Region {
             functions: Vec::new(),
             owners: Box::default(),
             profile,
-            instructions: 0,
         }
     }
 
-    /// This region with another function for what has been running since; or, if
-    /// `whole`, one with a single function for everything.
-    pub(super) fn extended(
+    /// This region with one more function, as `growth` says.
+    pub(super) fn grown(
         &self,
         image: &[u8],
         waits: &WaitTable,
-        whole: bool,
+        growth: Growth,
     ) -> Result<Self, TranslatorError> {
-        let tier = if whole { Tier::Good } else { Tier::Quick };
+        let (tier, keeps): (_, fn(&NativeFunction) -> bool) = match growth {
+            Growth::New => (Tier::Quick, |_| true),
+            Growth::Settled => (Tier::Good, |function| !function.is_quick()),
+            Growth::Whole => (Tier::Good, |_| false),
+        };
         let plan = Plan::new(image, &self.profile, |place| {
-            !whole && self.owner(place).is_some()
+            self.owner(place).is_some_and(keeps)
         });
         let mut region = Self {
             functions: Vec::new(),
             owners: vec![0; places(image.len())].into_boxed_slice(),
             profile: Arc::clone(&self.profile),
-            instructions: plan.instructions(),
         };
-        if !whole {
-            region.functions.clone_from(&self.functions);
-            region.instructions += self.instructions;
-            if self.owners.len() == region.owners.len() {
-                region.owners.copy_from_slice(&self.owners);
+        for (index, function) in self.functions.iter().enumerate() {
+            if keeps(function) {
+                let number = region.add(Arc::clone(function));
+                let owned = region.owners.iter_mut().zip(&self.owners);
+                for (owner, _) in owned.filter(|&(_, &before)| usize::from(before) == index + 1) {
+                    *owner = number;
+                }
             }
         }
         if !plan.blocks.is_empty() {
             let function = NativeFunction::compile(&plan, image, waits, tier)?;
-            region.functions.push(Arc::new(function));
-            let number = region.functions.len() as u8;
+            let number = region.add(Arc::new(function));
             for block in &plan.blocks {
                 region.owners[block.place.index()] = number;
             }
@@ -73,14 +85,19 @@ impl Region {
         Ok(region)
     }
 
-    /// Making one good function would be a gain.
-    pub(super) fn is_provisional(&self) -> bool {
-        self.functions.len() > 1 || self.functions.iter().any(|function| function.is_quick())
+    /// Adds a function; its number.
+    fn add(&mut self, function: Arc<NativeFunction>) -> u8 {
+        self.functions.push(function);
+        self.functions.len() as u8
     }
 
     /// Guest instructions translated.
     pub(super) fn instructions(&self) -> usize {
-        self.instructions
+        self.functions.iter().map(|function| function.instructions()).sum()
+    }
+
+    pub(super) fn has_quick_functions(&self) -> bool {
+        self.functions.iter().any(|function| function.is_quick())
     }
 
     pub(super) fn functions(&self) -> usize {

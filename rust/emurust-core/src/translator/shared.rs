@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::native::TranslatorError;
 use super::profile::Profile;
-use super::region::Region;
+use super::region::{Growth, Region};
 use crate::rom::Rom;
 
 /// Instructions interpreted before the first translation.
 const FIRST_STEPS: u32 = 20_000;
 /// Before another function is made: instructions interpreted for each one
 /// translated so far, so that translating stays a small part of running.
-const PATIENCE: u32 = 20;
+const PATIENCE: u64 = 20;
 /// Most of it: where translating brings nothing new, the wait doubles up to this.
 const MAX_STEPS: u32 = 1 << 24;
 /// Functions before they are made one.
@@ -148,36 +148,28 @@ impl Translation {
 
     fn translate(&self, rom: &Rom) {
         let current = self.current();
-        let whole = current.functions() >= MAX_FUNCTIONS || self.is_scattered() || self.is_settled();
+        let growth = if self.is_scattered() || current.functions() >= MAX_FUNCTIONS {
+            Growth::Whole
+        } else if self.is_settled() {
+            Growth::Settled
+        } else {
+            Growth::New
+        };
         // A panic of the code generator must not stop the machines.
-        let work = || current.extended(rom.image(), rom.waits(), whole);
+        let work = || current.grown(rom.image(), rom.waits(), growth);
         let made = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
             let reason = "the code generator failed".to_owned();
             Err(TranslatorError::Codegen { reason })
         });
         match made {
-            Ok(region) if !whole && region.functions() == current.functions() => {
+            Ok(region) if growth == Growth::New && region.functions() == current.functions() => {
                 // Nothing new.
                 let wanted = self.wanted_steps.load(Ordering::Relaxed).saturating_mul(2);
                 self.wanted_steps
                     .store(wanted.min(MAX_STEPS), Ordering::Relaxed);
                 self.translations.fetch_sub(1, Ordering::Relaxed);
             }
-            Ok(region) => {
-                let instructions = region.instructions();
-                let wanted = (instructions as u32).saturating_mul(PATIENCE);
-                self.wanted_steps
-                    .store(wanted.max(FIRST_STEPS), Ordering::Relaxed);
-                let (crossings, frames) = if region.is_provisional() {
-                    ((instructions as u64).saturating_mul(MAX_CROSSINGS), SETTLED_FRAMES)
-                } else {
-                    (u64::MAX, u32::MAX)
-                };
-                self.wanted_crossings.store(crossings, Ordering::Relaxed);
-                self.wanted_frames.store(frames, Ordering::Relaxed);
-                *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(region);
-                self.generation.store(next_generation(), Ordering::Release);
-            }
+            Ok(region) => self.adopt(region),
             Err(error) => {
                 *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 self.give_up();
@@ -185,5 +177,27 @@ impl Translation {
         }
         self.profile.restart();
         self.compiling.store(false, Ordering::Release);
+    }
+
+    /// Machines use this region from their next frame on.
+    fn adopt(&self, region: Region) {
+        let instructions = region.instructions() as u64;
+        let steps = instructions.saturating_mul(PATIENCE);
+        let steps = u32::try_from(steps).unwrap_or(u32::MAX).max(FIRST_STEPS);
+        let crossings = if region.functions() > 1 {
+            instructions.saturating_mul(MAX_CROSSINGS)
+        } else {
+            u64::MAX
+        };
+        let frames = if region.has_quick_functions() {
+            SETTLED_FRAMES
+        } else {
+            u32::MAX
+        };
+        self.wanted_steps.store(steps, Ordering::Relaxed);
+        self.wanted_crossings.store(crossings, Ordering::Relaxed);
+        self.wanted_frames.store(frames, Ordering::Relaxed);
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(region);
+        self.generation.store(next_generation(), Ordering::Release);
     }
 }
