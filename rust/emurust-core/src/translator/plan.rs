@@ -240,7 +240,9 @@ fn hot_instructions(image: &[u8], profile: &Profile) -> BTreeMap<Place, Instruct
         let hot: BTreeMap<Place, Instruction> = (0..places(image.len()))
             .map(Place::from_index)
             .filter(|&place| profile.count(place) >= threshold)
-            .filter_map(|place| Instruction::decode(image, place).map(|instruction| (place, instruction)))
+            .filter_map(|place| {
+                Instruction::decode(image, place).map(|instruction| (place, instruction))
+            })
             .collect();
         if hot.len() <= MAX_INSTRUCTIONS || threshold == u8::MAX {
             return hot.into_iter().take(MAX_INSTRUCTIONS).collect();

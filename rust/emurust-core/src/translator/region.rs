@@ -93,7 +93,10 @@ impl Region {
 
     /// Guest instructions translated.
     pub(super) fn instructions(&self) -> usize {
-        self.functions.iter().map(|function| function.instructions()).sum()
+        self.functions
+            .iter()
+            .map(|function| function.instructions())
+            .sum()
     }
 
     pub(super) fn has_quick_functions(&self) -> bool {
