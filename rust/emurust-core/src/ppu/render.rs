@@ -10,6 +10,8 @@ use super::{lcdc, Ppu, SCREEN_HEIGHT, SCREEN_WIDTH};
 const MAX_SPRITES_PER_LINE: usize = 10;
 /// A line with the partial tiles to its left and right.
 const PADDED_WIDTH: usize = SCREEN_WIDTH + 16;
+/// Tiles in a row of a tile map.
+const MAP_TILES: usize = 32;
 const LOW_MAP: usize = 0x1800;
 const HIGH_MAP: usize = 0x1C00;
 
@@ -50,6 +52,46 @@ impl Row {
     }
 }
 
+/// What the pixels of background and window are drawn as.
+#[derive(Clone, Copy)]
+enum Ink {
+    /// As numbers of colours.
+    Colours,
+    /// As shades. The shade of a colour is the sum modulo 2, bit by bit, of the
+    /// first shade and of one multiple each of the colour's bits and their product.
+    Shades {
+        base: u64,
+        low: u64,
+        high: u64,
+        both: u64,
+    },
+}
+
+impl Ink {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+
+    fn shades(palette: u8) -> Self {
+        const IDENTITY: u8 = 0b1110_0100;
+        if palette == IDENTITY {
+            return Self::Colours;
+        }
+        let shade = |colour: u8| u64::from(palette >> (colour * 2) & 0b11);
+        Self::Shades {
+            base: Self::ONES * shade(0),
+            low: shade(0) ^ shade(1),
+            high: shade(0) ^ shade(2),
+            both: shade(0) ^ shade(1) ^ shade(2) ^ shade(3),
+        }
+    }
+}
+
+/// Where in VRAM the tiles of a row of a tile map begin, from some column on.
+struct TileRow {
+    /// Offset of the map, its row and the column.
+    of: (usize, usize, usize),
+    offsets: [u16; MAP_TILES],
+}
+
 /// Sprites of each line, in OAM order, at most ten.
 struct SpriteLists {
     counts: [u8; SCREEN_HEIGHT],
@@ -60,23 +102,29 @@ impl Ppu {
     /// Draws the lines and steps the window's row counter.
     pub(super) fn draw(&mut self, lines: Lines) {
         let sprites = self.list_sprites(&lines.range);
+        let shades = Ink::shades(self.bgp);
+        let mut tiles = [None, None];
         let mut triggered = lines.triggered_before;
         for y in lines.range.clone() {
             triggered |= y > lines.range.start && usize::from(self.wy) == y;
-            // Colour indices before the palette, with a tile's worth of slack on both sides.
-            let mut colours = [0u8; PADDED_WIDTH];
-            let background = self.draw_background(y, triggered, &mut colours);
+            let on_line = &sprites.indices[y][..usize::from(sprites.counts[y])];
+            let some_behind = on_line.iter().any(|&index| self.is_behind(index.into()));
+            // Behind which colours a sprite is hidden must be known.
+            let ink = if some_behind { Ink::Colours } else { shades };
+            // The line with a tile's worth of slack on both sides.
+            let mut pixels = [0u8; PADDED_WIDTH];
+            let background = self.draw_background(y, triggered, ink, &mut tiles, &mut pixels);
+            let pixels = &pixels[8..][..SCREEN_WIDTH];
             let row = &mut self.shades[y * SCREEN_WIDTH..][..SCREEN_WIDTH];
-            if background {
-                apply_palette(self.bgp, &colours[8..][..SCREEN_WIDTH], row);
-            } else {
-                row.fill(self.bgp & 0b11);
+            match (background, shades) {
+                (false, _) => row.fill(self.bgp & 0b11),
+                (true, Ink::Shades { .. }) if some_behind => apply_palette(self.bgp, pixels, row),
+                (true, _) => row.copy_from_slice(pixels),
             }
-            let count = usize::from(sprites.counts[y]);
-            if count > 0 {
+            if !on_line.is_empty() {
                 // On a blank line nothing counts as background colour 0.
-                let backdrop = background.then_some(&colours[8..8 + SCREEN_WIDTH]);
-                self.draw_sprites(y, &sprites.indices[y][..count], backdrop);
+                let backdrop = background.then_some(pixels);
+                self.draw_sprites(y, on_line, backdrop);
             }
             if y == SCREEN_HEIGHT - 1 {
                 self.window_row = -1;
@@ -89,7 +137,9 @@ impl Ppu {
         &mut self,
         y: usize,
         triggered: bool,
-        colours: &mut [u8; PADDED_WIDTH],
+        ink: Ink,
+        [background_tiles, window_tiles]: &mut [Option<TileRow>; 2],
+        pixels: &mut [u8; PADDED_WIDTH],
     ) -> bool {
         let window_left = i32::from(self.wx) - 7;
         let window =
@@ -108,21 +158,20 @@ impl Ppu {
             let row = (y + usize::from(self.scy)) & 0xFF;
             let column = usize::from(self.scx);
             let start = 8 - (column & 7);
-            let tiles = (visible as usize + (column & 7)).div_ceil(8);
-            self.draw_tiles(map, row, column >> 3, tiles, &mut colours[start..]);
+            let count = (visible as usize + (column & 7)).div_ceil(8);
+            let tiles = self.tile_row(map, row >> 3, column >> 3, background_tiles);
+            let out = &mut pixels[start..][..count * 8];
+            self.draw_tiles(&tiles.offsets, row & 7, ink, out);
         }
         if window {
             self.window_row = (self.window_row + 1) & 0xFF;
+            let row = self.window_row as usize;
             let map = self.map_offset(lcdc::WINDOW_MAP);
             let start = (window_left + 8) as usize;
-            let tiles = (SCREEN_WIDTH + 8 - start).div_ceil(8);
-            self.draw_tiles(
-                map,
-                self.window_row as usize,
-                0,
-                tiles,
-                &mut colours[start..],
-            );
+            let count = (SCREEN_WIDTH + 8 - start).div_ceil(8);
+            let tiles = self.tile_row(map, row >> 3, 0, window_tiles);
+            let out = &mut pixels[start..][..count * 8];
+            self.draw_tiles(&tiles.offsets, row & 7, ink, out);
         }
         true
     }
@@ -135,27 +184,72 @@ impl Ppu {
         }
     }
 
-    /// Draws `count` tiles of row `y` of a tile map, from map column `column` on.
-    fn draw_tiles(&self, map: usize, y: usize, column: usize, count: usize, out: &mut [u8]) {
-        let map_row = &self.vram[map + (y >> 3) * 32..][..32];
-        for (index, pixels) in out.chunks_exact_mut(8).take(count).enumerate() {
-            let tile = map_row[(column + index) & 31];
-            let tile = if self.lcdc & lcdc::TILE_DATA != 0 {
-                usize::from(tile)
-            } else {
-                usize::from(tile ^ 0x80) + 0x80
+    /// The tiles of a row of a map, found once for the lines that show it.
+    fn tile_row<'a>(
+        &self,
+        map: usize,
+        row: usize,
+        column: usize,
+        found: &'a mut Option<TileRow>,
+    ) -> &'a TileRow {
+        let of = (map, row, column);
+        if found.as_ref().is_some_and(|tiles| tiles.of != of) {
+            *found = None;
+        }
+        found.get_or_insert_with(|| {
+            let tiles = &self.vram[map + row * MAP_TILES..][..MAP_TILES];
+            let offset = |index: usize| {
+                let tile = tiles[(column + index) % MAP_TILES];
+                let number = if self.lcdc & lcdc::TILE_DATA != 0 {
+                    u16::from(tile)
+                } else {
+                    u16::from(tile ^ 0x80) + 0x80
+                };
+                number * 16
             };
-            let row = self.tile_row(tile, y & 7);
-            pixels.copy_from_slice(&row.colours().to_le_bytes());
+            let offsets = std::array::from_fn(offset);
+            TileRow { of, offsets }
+        })
+    }
+
+    /// Draws line `y` of tiles side by side, as many as fit.
+    fn draw_tiles(&self, tiles: &[u16; MAP_TILES], y: usize, ink: Ink, out: &mut [u8]) {
+        let rows = tiles.iter().map(|&tile| self.row(tile.into(), y));
+        let cells = out.chunks_exact_mut(8);
+        match ink {
+            Ink::Colours => {
+                for (cell, row) in cells.zip(rows) {
+                    cell.copy_from_slice(&row.colours().to_le_bytes());
+                }
+            }
+            Ink::Shades {
+                base,
+                low,
+                high,
+                both,
+            } => {
+                for (cell, row) in cells.zip(rows) {
+                    let product = row.low & row.high;
+                    let shades = base ^ row.low * low ^ row.high * high ^ product * both;
+                    cell.copy_from_slice(&shades.to_le_bytes());
+                }
+            }
         }
     }
 
-    fn tile_row(&self, tile: usize, y: usize) -> Row {
-        let offset = (tile * 16 + y * 2) & 0x1FFE;
+    /// Row `y` of the tile at an offset in VRAM.
+    fn row(&self, tile: usize, y: usize) -> Row {
+        let offset = (tile + y * 2) & 0x1FFE;
         Row {
             low: SPREAD[usize::from(self.vram[offset])],
             high: SPREAD[usize::from(self.vram[offset + 1])],
         }
+    }
+
+    /// The sprite is hidden by background colours 1 to 3.
+    fn is_behind(&self, index: usize) -> bool {
+        const BEHIND: u8 = 1 << 7;
+        self.oam[index * 4 + 3] & BEHIND != 0
     }
 
     fn list_sprites(&self, range: &Range<usize>) -> SpriteLists {
@@ -199,7 +293,6 @@ impl Ppu {
     }
 
     fn draw_sprite(&mut self, y: usize, index: usize, x: usize, backdrop: Option<&[u8]>) {
-        const BEHIND: u8 = 1 << 7;
         const Y_FLIP: u8 = 1 << 6;
         const X_FLIP: u8 = 1 << 5;
         const PALETTE: u8 = 1 << 4;
@@ -214,7 +307,7 @@ impl Ppu {
         if attributes & Y_FLIP != 0 {
             row = height - 1 - row;
         }
-        let mut colours = self.tile_row(tile + row / 8, row & 7).colours();
+        let mut colours = self.row((tile + row / 8) * 16, row & 7).colours();
         if attributes & X_FLIP != 0 {
             colours = colours.swap_bytes();
         }
@@ -226,7 +319,7 @@ impl Ppu {
         } else {
             self.obp0
         };
-        let behind = attributes & BEHIND != 0;
+        let behind = self.is_behind(index);
         let out = &mut self.shades[y * SCREEN_WIDTH..][..SCREEN_WIDTH];
         for (offset, colour) in colours.to_le_bytes().into_iter().enumerate() {
             // Sprite X is eight more than the screen column.
@@ -246,12 +339,7 @@ impl Ppu {
 
 /// Maps colour indices to shades, eight at a time.
 fn apply_palette(palette: u8, colours: &[u8], shades: &mut [u8]) {
-    const IDENTITY: u8 = 0b1110_0100;
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    if palette == IDENTITY {
-        shades.copy_from_slice(colours);
-        return;
-    }
+    const ONES: u64 = Ink::ONES;
     let shade = |index: u8| u64::from(palette >> (index * 2) & 0b11);
     for (out, colours) in shades.chunks_exact_mut(8).zip(colours.chunks_exact(8)) {
         let mut word = [0; 8];
