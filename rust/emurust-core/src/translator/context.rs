@@ -294,7 +294,7 @@ unsafe fn at_moment(
     moment: u32,
     work: impl FnOnce(&mut Machine, &Code<'_>, u64, u64) -> u32,
 ) -> u32 {
-    // SAFETY: native code runs inside `NativeFunction::call`, which holds the
+    // SAFETY: native code runs inside `Machine::call_native`, which holds the
     // machine and the cartridge exclusively and uses neither until it returns.
     // The address of the cartridge was exposed by `enter` for this very call.
     let (machine, code) = unsafe {

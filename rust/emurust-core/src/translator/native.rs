@@ -11,12 +11,10 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use memmap2::{Mmap, MmapMut};
 use thiserror::Error;
 
-use super::context::Context;
 use super::emit::{emit, HelperSignatures};
 use super::exit::Exit;
 use super::plan::Plan;
 use crate::machine::Machine;
-use crate::rom::Code;
 use crate::waiting::WaitTable;
 
 /// Why there is no native code.
@@ -180,12 +178,11 @@ impl NativeFunction {
         })
     }
 
-    /// Runs from the machine's PC until the run loop is needed.
+    /// Runs from the machine's PC on. `Context::enter` has been called, and
+    /// `Context::finish` follows.
     #[inline]
     #[expect(unsafe_code, reason = "machine code can be called in no other way")]
-    pub(super) fn call(&self, machine: &mut Machine, code: &Code<'_>) -> Exit {
-        Context::enter(machine, code);
-        let machine: *mut Machine = machine;
+    pub(super) fn call(&self, machine: &mut Machine) -> Exit {
         // SAFETY: the mapping holds a function of exactly this type, generated
         // by `emit`. It reads and writes
         // * fields of the machine at offsets that the compiler gave (`layout`),
@@ -200,8 +197,6 @@ impl NativeFunction {
                 std::mem::transmute(self.code.as_ptr());
             function(machine)
         };
-        // SAFETY: the exclusive borrow is ours again.
-        Context::finish(unsafe { &mut *machine });
         Exit::decode(result)
     }
 }

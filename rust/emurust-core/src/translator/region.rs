@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::context::Context;
 use super::exit::Exit;
 use super::native::{NativeFunction, Tier, TranslatorError};
 use super::plan::{places, Place, Plan};
@@ -127,9 +128,8 @@ impl Machine {
     pub(crate) fn run_native(&mut self, rom: Code<'_>, region: &Region, ahead: &mut Lookahead) {
         let mut interpreted = 0;
         let mut crossings = 0;
-        // Execution came here by a jump, or because a function did not know the place.
+        // Execution came here by a jump, or because no function knew the place.
         let mut jumped = false;
-        let mut unknown = false;
         let mut waiting = Turn::none();
         while self.cycles < self.slice_end {
             let pc = self.cpu.pc;
@@ -141,23 +141,17 @@ impl Machine {
             let owner = region.owner(place).filter(|_| self.can_run_native());
             if let Some(function) = owner {
                 *ahead = Lookahead::default();
-                if unknown {
-                    crossings += 1;
-                }
-                unknown = false;
-                match function.call(self, &rom) {
-                    Exit::Again => {}
+                match self.call_native(rom, region, function, &mut crossings) {
+                    Exit::Again | Exit::Unknown => {}
                     Exit::NoTime => {
                         self.run_plain(rom, ahead);
                         break;
                     }
-                    Exit::Unknown => unknown = true,
                     Exit::Wait { jump, turn } => self.sit_out(rom, jump, turn, &mut waiting),
                 }
                 jumped = true;
                 continue;
             }
-            unknown = false;
             if jumped {
                 region.profile.note_entry(place);
             }
@@ -170,6 +164,34 @@ impl Machine {
         if interpreted + crossings > 0 {
             region.profile.note_work(interpreted, crossings);
         }
+    }
+
+    /// Runs a native function from PC on, and others where it does not know the
+    /// place but they do.
+    #[inline]
+    fn call_native(
+        &mut self,
+        rom: Code<'_>,
+        region: &Region,
+        first: &NativeFunction,
+        crossings: &mut u32,
+    ) -> Exit {
+        Context::enter(self, &rom);
+        let mut function = first;
+        let exit = loop {
+            let exit = function.call(self);
+            let pc = self.cpu.pc;
+            if exit != Exit::Unknown || pc >= self.rom_fetch_limit {
+                break exit;
+            }
+            let Some(next) = region.owner(Place::new(pc, self.rom_high)) else {
+                break exit;
+            };
+            *crossings += 1;
+            function = next;
+        };
+        Context::finish(self);
+        exit
     }
 
     /// Native code is at the top of a waiting loop. Turns are skipped after it has
