@@ -178,6 +178,17 @@ state_fields!(Ppu {
     shades
 });
 
+/// Fills `out` with copies of `pattern`, twice as many each time.
+fn repeat(pattern: &[u8], out: &mut [u8]) {
+    let mut filled = pattern.len().min(out.len());
+    out[..filled].copy_from_slice(&pattern[..filled]);
+    while filled < out.len() {
+        let more = filled.min(out.len() - filled);
+        out.copy_within(..more, filled);
+        filled += more;
+    }
+}
+
 impl Ppu {
     /// The state at power-on.
     pub(crate) fn new() -> Self {
@@ -588,7 +599,10 @@ impl Ppu {
         let range = usize::from(first).min(SCREEN_HEIGHT)..usize::from(end).min(SCREEN_HEIGHT);
         let tile_data = self.lcdc & lcdc::TILE_DATA;
         let parameters = [self.scx, self.scy, self.wx, self.wy, tile_data];
-        self.line_parameters[range.clone()].fill(parameters);
+        repeat(
+            &parameters,
+            self.line_parameters[range.clone()].as_flattened_mut(),
+        );
         if self.rendering {
             self.draw(Lines {
                 range,
