@@ -23,9 +23,12 @@ const UNUSABLE_LEN: usize = 0x60;
 /// The machine without its ROM, which the run loop passes along: reading it
 /// through a shared pointer for every instruction would cost.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub(crate) struct Machine {
-    // What every instruction touches comes first.
+    // What every instruction touches comes first: native code reaches it with short offsets.
     pub(crate) cpu: Cpu,
+    /// What native code needs to find its way in this machine.
+    pub(crate) native: NativeContext,
     /// T-cycles since power-on. While an instruction runs, its start.
     pub(crate) cycles: u64,
     /// Start of the instruction before (or, between instructions, of the last one).
@@ -73,8 +76,6 @@ pub(crate) struct Machine {
     /// Run every slice of PyBoy's: the twin by which the fast path is tested.
     pub(crate) always_exact: bool,
     pub(crate) boot_rom: Option<Box<[u8; boot::BOOT_ROM_LEN]>>,
-    /// What native code needs to find its way in this machine.
-    pub(crate) native: NativeContext,
 }
 
 macro_rules! for_each_saved_field {

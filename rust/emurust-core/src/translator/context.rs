@@ -19,18 +19,10 @@ type PageTable = [usize; PAGES];
 #[derive(Debug, Clone, Default)]
 #[repr(C)]
 pub(crate) struct Context {
-    read_pages: PageTable,
-    /// For instructions that VRAM refuses while the LCD uses it.
-    late_read_pages: PageTable,
-    write_pages: PageTable,
-    late_write_pages: PageTable,
-    read: usize,
-    write: usize,
-    /// The cartridge while native code runs: a `Code`.
-    code: usize,
+    // What each block touches comes first.
+    flags: Flags,
     /// Of the bank at 4000, as [`Place`] has it.
     high_bits: u32,
-    flags: Flags,
     /// Cycles left at the start of the block where a helper is called, or where
     /// native code was entered or left. (Apart from the next, so that the two are
     /// not read at once after having been written one by one.)
@@ -41,6 +33,15 @@ pub(crate) struct Context {
     previous_left: i64,
     /// The caller's value of the register that native code keeps the machine in.
     saved_register: u64,
+    read: usize,
+    write: usize,
+    /// The cartridge while native code runs: a `Code`.
+    code: usize,
+    read_pages: PageTable,
+    /// For instructions that VRAM refuses while the LCD uses it.
+    late_read_pages: PageTable,
+    write_pages: PageTable,
+    late_write_pages: PageTable,
     /// What the tables were made for.
     made_for: Option<MadeFor>,
     /// What a helper panicked with; raised again once native code has returned.
