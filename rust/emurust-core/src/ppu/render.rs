@@ -230,7 +230,7 @@ impl Ppu {
             } => {
                 for (cell, row) in cells.zip(rows) {
                     let product = row.low & row.high;
-                    let shades = base ^ row.low * low ^ row.high * high ^ product * both;
+                    let shades = base ^ (row.low * low) ^ (row.high * high) ^ (product * both);
                     cell.copy_from_slice(&shades.to_le_bytes());
                 }
             }
