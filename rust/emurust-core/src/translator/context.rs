@@ -4,6 +4,7 @@ use std::mem::offset_of;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use super::plan::Place;
+use super::profile::Work;
 use crate::bus::LATE;
 use crate::machine::Machine;
 use crate::rom::Code;
@@ -44,6 +45,8 @@ pub(crate) struct Context {
     late_write_pages: PageTable,
     /// What the tables were made for.
     made_for: Option<MadeFor>,
+    /// What the profile has not been told yet.
+    pub(super) work: Work,
     /// What a helper panicked with; raised again once native code has returned.
     panic: Option<String>,
 }
@@ -173,6 +176,11 @@ impl Moment {
 }
 
 impl Context {
+    /// The machine begins a frame.
+    pub(crate) fn note_frame(&mut self) {
+        self.work.frames += 1;
+    }
+
     /// Brings the tables up to date for a machine that stays where it is until
     /// native code returns.
     #[inline]

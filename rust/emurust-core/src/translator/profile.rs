@@ -44,24 +44,9 @@ impl Profile {
         count(self.entries.get(place.index()));
     }
 
-    /// A machine begins a frame.
-    #[inline]
-    pub(super) fn note_frame(&self) {
-        self.frames.fetch_add(1, Ordering::Relaxed);
-    }
-
     /// Frames since the last call of [`Self::restart`].
     pub(super) fn frames(&self) -> u32 {
         self.frames.load(Ordering::Relaxed)
-    }
-
-    /// Instructions interpreted, and changes from one native function to another.
-    pub(super) fn note_work(&self, steps: u32, crossings: u32) {
-        self.steps.fetch_add(steps, Ordering::Relaxed);
-        if crossings > 0 {
-            self.crossings
-                .fetch_add(crossings.into(), Ordering::Relaxed);
-        }
     }
 
     /// Instructions interpreted since the last call of [`Self::restart`].
@@ -69,7 +54,7 @@ impl Profile {
         self.steps.load(Ordering::Relaxed)
     }
 
-    /// Such changes since then.
+    /// Changes from one native function to another since then.
     pub(super) fn crossings(&self) -> u64 {
         self.crossings.load(Ordering::Relaxed)
     }
@@ -95,8 +80,42 @@ impl Profile {
 }
 
 fn count(cell: Option<&AtomicU8>) {
-    if let Some(count) = cell {
-        let seen = count.load(Ordering::Relaxed);
-        count.store(seen.saturating_add(1), Ordering::Relaxed);
+    let Some(count) = cell else {
+        return;
+    };
+    let seen = count.load(Ordering::Relaxed);
+    // Writing what is there already would take the cache line from other threads.
+    if seen < u8::MAX {
+        count.store(seen + 1, Ordering::Relaxed);
+    }
+}
+
+/// What one machine has done since it last told the profile: telling it of each
+/// slice would keep threads waiting for each other.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Work {
+    /// Instructions interpreted.
+    pub(super) steps: u32,
+    /// Changes from one native function to another.
+    pub(super) crossings: u32,
+    pub(super) frames: u32,
+}
+
+impl Work {
+    /// Tells the profile if it is worth it.
+    #[inline]
+    pub(super) fn tell(&mut self, profile: &Profile) {
+        if self.steps + self.crossings >= 1024 || self.frames >= 32 {
+            let Self {
+                steps,
+                crossings,
+                frames,
+            } = std::mem::take(self);
+            profile.steps.fetch_add(steps, Ordering::Relaxed);
+            profile
+                .crossings
+                .fetch_add(crossings.into(), Ordering::Relaxed);
+            profile.frames.fetch_add(frames, Ordering::Relaxed);
+        }
     }
 }

@@ -161,9 +161,10 @@ impl Machine {
             self.step_once(rom, ahead);
             jumped = !(pc..=after).contains(&self.cpu.pc);
         }
-        if interpreted + crossings > 0 {
-            region.profile.note_work(interpreted, crossings);
-        }
+        let work = &mut self.native.work;
+        work.steps += interpreted;
+        work.crossings += crossings;
+        work.tell(&region.profile);
     }
 
     /// Runs a native function from PC on, and others where it does not know the

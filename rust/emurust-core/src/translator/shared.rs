@@ -82,12 +82,9 @@ impl Translation {
             .clone()
     }
 
-    /// A machine begins a frame. Has enough been interpreted for another translation?
+    /// Has enough been interpreted for another translation?
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
-        if self.wanted_frames.load(Ordering::Relaxed) != u32::MAX {
-            self.profile.note_frame();
-        }
         self.profile.steps() >= self.wanted_steps.load(Ordering::Relaxed)
             || self.is_scattered()
             || self.is_settled()
@@ -96,7 +93,8 @@ impl Translation {
     /// Have the quick functions proved to be what runs?
     #[inline]
     fn is_settled(&self) -> bool {
-        self.profile.frames() >= self.wanted_frames.load(Ordering::Relaxed)
+        let wanted = self.wanted_frames.load(Ordering::Relaxed);
+        wanted != u32::MAX && self.profile.frames() >= wanted
     }
 
     /// Is there so much going back and forth that one function is worth making?
