@@ -29,7 +29,7 @@ def options_for(millions: float) -> list[str]:
     """Options of a policy of about that size."""
     hidden = 128
     cell, other = (16, 32) if millions < 0.5 else (24, 64)
-    while 0.5 <= millions and hidden < 4096 and hidden * hidden * 4 < millions * 1e6:
+    while millions >= 0.5 and hidden < 4096 and hidden * hidden * 4 < millions * 1e6:
         hidden *= 2
     rest = 3100 * other + (90 * cell + other) * hidden
     layers = max(0, round((millions * 1e6 - rest) / hidden**2))
