@@ -83,6 +83,22 @@ impl Ink {
             both: shade(0) ^ shade(1) ^ shade(2) ^ shade(3),
         }
     }
+
+    #[inline(always)]
+    fn draw(self, row: Row) -> u64 {
+        match self {
+            Self::Colours => row.colours(),
+            Self::Shades {
+                base,
+                low,
+                high,
+                both,
+            } => {
+                let product = row.low & row.high;
+                base ^ (row.low * low) ^ (row.high * high) ^ (product * both)
+            }
+        }
+    }
 }
 
 /// Where in VRAM the tiles of a row of a tile map begin, from some column on.
@@ -118,7 +134,7 @@ impl Ppu {
             let row = &mut self.shades[y * SCREEN_WIDTH..][..SCREEN_WIDTH];
             match (background, shades) {
                 (false, _) => row.fill(self.bgp & 0b11),
-                (true, Ink::Shades { .. }) if some_behind => apply_palette(self.bgp, pixels, row),
+                (true, Ink::Shades { .. }) if some_behind => draw_again(shades, pixels, row),
                 (true, _) => row.copy_from_slice(pixels),
             }
             if !on_line.is_empty() {
@@ -215,25 +231,8 @@ impl Ppu {
     /// Draws line `y` of tiles side by side, as many as fit.
     fn draw_tiles(&self, tiles: &[u16; MAP_TILES], y: usize, ink: Ink, out: &mut [u8]) {
         let rows = tiles.iter().map(|&tile| self.row(tile.into(), y));
-        let cells = out.chunks_exact_mut(8);
-        match ink {
-            Ink::Colours => {
-                for (cell, row) in cells.zip(rows) {
-                    cell.copy_from_slice(&row.colours().to_le_bytes());
-                }
-            }
-            Ink::Shades {
-                base,
-                low,
-                high,
-                both,
-            } => {
-                for (cell, row) in cells.zip(rows) {
-                    let product = row.low & row.high;
-                    let shades = base ^ (row.low * low) ^ (row.high * high) ^ (product * both);
-                    cell.copy_from_slice(&shades.to_le_bytes());
-                }
-            }
+        for (cell, row) in out.chunks_exact_mut(8).zip(rows) {
+            cell.copy_from_slice(&ink.draw(row).to_le_bytes());
         }
     }
 
@@ -337,21 +336,16 @@ impl Ppu {
     }
 }
 
-/// Maps colour indices to shades, eight at a time.
-fn apply_palette(palette: u8, colours: &[u8], shades: &mut [u8]) {
-    const ONES: u64 = Ink::ONES;
-    let shade = |index: u8| u64::from(palette >> (index * 2) & 0b11);
-    for (out, colours) in shades.chunks_exact_mut(8).zip(colours.chunks_exact(8)) {
+/// Draws what has been drawn as colours once more, eight pixels at a time.
+fn draw_again(ink: Ink, colours: &[u8], out: &mut [u8]) {
+    for (cell, colours) in out.chunks_exact_mut(8).zip(colours.chunks_exact(8)) {
         let mut word = [0; 8];
         word.copy_from_slice(colours);
         let word = u64::from_le_bytes(word);
-        let low = word & ONES;
-        let high = word >> 1 & ONES;
-        let both = low & high;
-        let mapped = (ONES ^ low ^ high ^ both) * shade(0)
-            + (low ^ both) * shade(1)
-            + (high ^ both) * shade(2)
-            + both * shade(3);
-        out.copy_from_slice(&mapped.to_le_bytes());
+        let row = Row {
+            low: word & Ink::ONES,
+            high: word >> 1 & Ink::ONES,
+        };
+        cell.copy_from_slice(&ink.draw(row).to_le_bytes());
     }
 }

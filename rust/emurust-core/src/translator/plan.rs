@@ -252,7 +252,7 @@ fn hot_instructions(image: &[u8], profile: &Profile) -> BTreeMap<Place, Instruct
 }
 
 /// Interrupts return anywhere. Where they do so often, a block of its own begins,
-/// unless one does a little farther on; the block that leads there stays whole.
+/// unless one does a little before; the block that leads there stays whole.
 fn with_entries(
     hot: &BTreeMap<Place, Instruction>,
     leaders: &BTreeSet<Place>,

@@ -17,8 +17,8 @@ use crate::waiting::WaitTable;
 ///
 /// A new function holds what the others do not and is made quickly, so that new
 /// code is soon translated; when nothing new has come for a while, a good one
-/// takes the place of the quick ones. Between functions execution goes through
-/// the run loop; when it does so often, or they are many, one is made of all.
+/// takes the place of the quick ones. Execution goes from function to function
+/// at some cost; when it does so often, or they are many, one is made of all.
 #[derive(Debug)]
 pub(crate) struct Region {
     functions: Vec<Arc<NativeFunction>>,

@@ -249,30 +249,21 @@ impl Emitter<'_, '_> {
     /// an exact slice depends on it.
     fn write_p1(&mut self, value: Value, timing: Timing, next: Next) {
         let exact = self.load8(layout::SLICE_IS_EXACT);
-        let slow = self.b.create_block();
-        let fast = self.b.create_block();
-        let done = self.b.create_block();
-        self.b.set_cold_block(slow);
-        self.b.ins().brif(exact, slow, &[], fast, &[]);
-        self.begin(slow);
+        let is_plain = self.is_zero(exact);
         let addr = self.constant(0xFF00);
-        let leave = self.call_write(addr, value, timing);
-        self.leave_if(leave, next);
-        self.b.ins().jump(done, &[]);
-        self.begin(fast);
-        // A line is selected by a zero.
-        let selection = self.and(value, 0x30);
-        let directions = self.load8(layout::JOYPAD_DIRECTIONS);
-        let buttons = self.load8(layout::JOYPAD_BUTTONS);
-        let neither = self.constant(0xF);
-        let is_buttons = self.b.ins().icmp_imm_u(IntCC::Equal, selection, 0x10);
-        let keys = self.b.ins().select(is_buttons, buttons, neither);
-        let is_directions = self.b.ins().icmp_imm_u(IntCC::Equal, selection, 0x20);
-        let keys = self.b.ins().select(is_directions, directions, keys);
-        let latch = self.b.ins().bor_imm_u(keys, 0xC0);
-        self.store8(latch, layout::JOYPAD_LATCH);
-        self.b.ins().jump(done, &[]);
-        self.begin(done);
+        self.write_if(is_plain, addr, value, timing, next, |e| {
+            // A line is selected by a zero.
+            let selection = e.and(value, 0x30);
+            let directions = e.load8(layout::JOYPAD_DIRECTIONS);
+            let buttons = e.load8(layout::JOYPAD_BUTTONS);
+            let neither = e.constant(0xF);
+            let is_buttons = e.b.ins().icmp_imm_u(IntCC::Equal, selection, 0x10);
+            let keys = e.b.ins().select(is_buttons, buttons, neither);
+            let is_directions = e.b.ins().icmp_imm_u(IntCC::Equal, selection, 0x20);
+            let keys = e.b.ins().select(is_directions, directions, keys);
+            let latch = e.b.ins().bor_imm_u(keys, 0xC0);
+            e.store8(latch, layout::JOYPAD_LATCH);
+        });
     }
 
     fn write_unknown(&mut self, addr: Value, value: Value, timing: Timing, next: Next) {
@@ -282,18 +273,33 @@ impl Emitter<'_, '_> {
             layout::WRITE_PAGES
         };
         let page = self.page(table, addr);
+        self.write_if(page, addr, value, timing, next, |e| {
+            let cell = e.cell(page, addr);
+            e.b.ins().istore8(TRUSTED, value, cell, 0);
+        });
+    }
+
+    /// Writes as `plainly` says if `is_plain` is not zero, else through the bus.
+    fn write_if(
+        &mut self,
+        is_plain: Value,
+        addr: Value,
+        value: Value,
+        timing: Timing,
+        next: Next,
+        plainly: impl FnOnce(&mut Self),
+    ) {
         let fast = self.b.create_block();
         let slow = self.b.create_block();
         let done = self.b.create_block();
         self.b.set_cold_block(slow);
-        self.b.ins().brif(page, fast, &[], slow, &[]);
+        self.b.ins().brif(is_plain, fast, &[], slow, &[]);
         self.begin(slow);
         let leave = self.call_write(addr, value, timing);
         self.leave_if(leave, next);
         self.b.ins().jump(done, &[]);
         self.begin(fast);
-        let cell = self.cell(page, addr);
-        self.b.ins().istore8(TRUSTED, value, cell, 0);
+        plainly(self);
         self.b.ins().jump(done, &[]);
         self.begin(done);
     }
