@@ -206,8 +206,7 @@ impl Machine {
         self.cartridge.validate()?;
         self.ppu.validate()?;
         self.ppu.note_irregularity();
-        // What was remembered of the sprites was of other ones.
-        self.ppu.oam_mut();
+        self.ppu.forget();
         self.apu.validate()?;
         self.dma.validate()?;
         // Every part is caught up at a frame end; a part from another time

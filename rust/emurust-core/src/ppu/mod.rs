@@ -14,6 +14,8 @@
 mod pyboy_fields;
 mod render;
 
+use std::ops::Range;
+
 use crate::interrupts::Interrupts;
 use crate::savestate::{state_fields, StateError};
 use render::Lines;
@@ -89,6 +91,13 @@ struct SpriteLines {
     bits: [u64; 3],
 }
 
+/// Lines from the top on whose parameters are known to be these.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LinesAlike {
+    parameters: [u8; LINE_PARAMETERS],
+    count: usize,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct Ppu {
     pub(crate) vram: [u8; VRAM_LEN],
@@ -139,6 +148,7 @@ pub(crate) struct Ppu {
     published_frame: i64,
 
     pub(crate) line_parameters: [[u8; LINE_PARAMETERS]; SCREEN_HEIGHT],
+    pub(crate) lines_alike: LinesAlike,
     pub(crate) shades: [u8; SCREEN_WIDTH * SCREEN_HEIGHT],
     /// Draw lines; off while nobody will look at the frame.
     pub(crate) rendering: bool,
@@ -227,6 +237,7 @@ impl Ppu {
             published_event: 0,
             published_frame: FRAME_DOTS,
             line_parameters: [[0; LINE_PARAMETERS]; SCREEN_HEIGHT],
+            lines_alike: LinesAlike::default(),
             shades: [UNDRAWN_SHADE; SCREEN_WIDTH * SCREEN_HEIGHT],
             rendering: true,
         }
@@ -334,6 +345,7 @@ impl Ppu {
         }
         self.account(boundary);
         let previous = previous_boundary as i64 - self.frame_start();
+        self.jump(self.clock.min(previous));
         let mut performed_at = i64::MIN;
         // A transition later than the previous boundary was performed at this
         // one, which then can perform no other.
@@ -357,15 +369,80 @@ impl Ppu {
     pub(crate) fn run_before(&mut self, end: u64, interrupts: &mut Interrupts) -> Option<u64> {
         self.account(end - 1);
         let frame_start = self.frame_start();
-        let mut last = None;
+        let at = |dot: i64| (frame_start + dot).max(0) as u64;
+        let mut last = self.jump(self.clock).map(at);
         while self.clock >= self.target {
             if !self.skip_lines(i64::MAX) {
-                last = Some((frame_start + self.target).max(0) as u64);
+                last = Some(at(self.target));
                 self.transition(interrupts);
             }
         }
         self.publish();
         last
+    }
+
+    /// Performs all transitions on visible lines up to a dot at once, but none at
+    /// which the STAT line may rise. Returns the dot of the last.
+    fn jump(&mut self, mut dot: i64) -> Option<i64> {
+        if self.stat & stat::SOURCES != 0 {
+            dot = dot.min(self.stat_event_dot() - 1);
+        }
+        if dot < self.target
+            || self.first_frame
+            || self.restart_pending
+            || !self.is_on()
+            || self.mode() == mode::VBLANK
+            || self.ly > LAST_VISIBLE_LINE
+        {
+            return None;
+        }
+        let line = (dot / LINE_DOTS).min(i64::from(LAST_VISIBLE_LINE)) as u8;
+        let line_began = i64::from(line) * LINE_DOTS;
+        let dot = dot - line_began;
+        // Lines whose mode 2, 3 and 0 have not begun yet.
+        let (in_hblank, stepped) = (
+            self.mode() == mode::HBLANK,
+            self.next_step == step::BEGIN_LINE,
+        );
+        let to_begin = self.ly + u8::from(!stepped);
+        let to_scan = self.ly + u8::from(!stepped && self.mode() != mode::OAM_SCAN);
+        let to_finish = self.ly + u8::from(!stepped && in_hblank);
+        // The last line of which mode 3 begins.
+        let drawn = if dot >= OAM_SCAN_DOTS { line + 1 } else { line };
+        if drawn > to_scan {
+            self.ly = drawn - 1;
+            self.mode3_penalty = self.compute_mode3_penalty();
+        }
+        let hblank_dot = OAM_SCAN_DOTS + DRAWING_DOTS + self.mode3_penalty;
+        let ly_step_dot = OAM_SCAN_DOTS + DRAW_TO_LY_DOTS;
+        self.ly = line;
+        self.next_step = step::MODE;
+        let (mode, next_mode, last, next) = if dot < OAM_SCAN_DOTS {
+            (mode::OAM_SCAN, mode::DRAWING, 0, OAM_SCAN_DOTS)
+        } else if dot < hblank_dot {
+            (mode::DRAWING, mode::HBLANK, OAM_SCAN_DOTS, hblank_dot)
+        } else if line == LAST_VISIBLE_LINE {
+            (mode::HBLANK, mode::VBLANK, hblank_dot, LINE_DOTS)
+        } else if dot < ly_step_dot {
+            self.next_step = step::ADVANCE_LY;
+            (mode::HBLANK, mode::OAM_SCAN, hblank_dot, ly_step_dot)
+        } else {
+            self.ly = line + 1;
+            self.next_step = step::BEGIN_LINE;
+            (mode::HBLANK, mode::OAM_SCAN, ly_step_dot, LINE_DOTS)
+        };
+        let finished = line + u8::from(mode == mode::HBLANK);
+        if finished > to_finish {
+            self.window_triggered |= to_begin <= to_finish && self.wy == to_finish;
+            self.finish_lines(to_finish, finished);
+        }
+        self.window_triggered |= (to_begin..=line).contains(&self.wy);
+        self.stat = self.stat & !0b11 | mode;
+        self.next_mode = next_mode;
+        self.target = line_began + next;
+        self.set_coincidence();
+        self.stat_line = self.stat_line_level();
+        Some(line_began + last)
     }
 
     /// At the beginning of a line, jumps over all whole lines that have passed
@@ -599,16 +676,44 @@ impl Ppu {
         let range = usize::from(first).min(SCREEN_HEIGHT)..usize::from(end).min(SCREEN_HEIGHT);
         let tile_data = self.lcdc & lcdc::TILE_DATA;
         let parameters = [self.scx, self.scy, self.wx, self.wy, tile_data];
-        repeat(
-            &parameters,
-            self.line_parameters[range.clone()].as_flattened_mut(),
-        );
+        self.record_parameters(range.clone(), parameters);
         if self.rendering {
             self.draw(Lines {
                 range,
                 triggered_before: self.window_triggered,
             });
         }
+    }
+
+    /// Most frames repeat what is there.
+    fn record_parameters(&mut self, range: Range<usize>, parameters: [u8; LINE_PARAMETERS]) {
+        let alike = &mut self.lines_alike;
+        if alike.parameters != parameters {
+            if range.start == 0 {
+                *alike = LinesAlike {
+                    parameters,
+                    count: 0,
+                };
+            } else {
+                alike.count = alike.count.min(range.start);
+            }
+        }
+        let is_known = alike.parameters == parameters && range.start <= alike.count;
+        let start = if is_known {
+            range.start.max(alike.count)
+        } else {
+            range.start
+        };
+        if start >= range.end {
+            return;
+        }
+        if is_known {
+            alike.count = range.end;
+        }
+        repeat(
+            &parameters,
+            self.line_parameters[start..range.end].as_flattened_mut(),
+        );
     }
 
     fn blank(&mut self) {
@@ -662,6 +767,12 @@ impl Ppu {
             (i64::from(self.scx & 7) + 3) / 4 * 4
         };
         self.sprite_penalty() + scroll
+    }
+
+    /// What was remembered is of another machine, or of another time.
+    pub(crate) fn forget(&mut self) {
+        self.sprite_lines = None;
+        self.lines_alike = LinesAlike::default();
     }
 
     /// OAM, to be written to.

@@ -129,7 +129,7 @@ impl Ppu {
         if file.version == 12 {
             self.catch_up_clock(lcd.synced_to)?;
         }
-        self.sprite_lines = None;
+        self.forget();
         if self.mode() == mode::DRAWING {
             self.mode3_penalty = self.compute_mode3_penalty();
         }
