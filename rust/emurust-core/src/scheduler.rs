@@ -104,7 +104,6 @@ impl Machine {
     }
 
     pub(crate) fn begin_frame(&mut self, render: bool, sample: bool) {
-        self.native.note_frame();
         self.ppu.frame_done = false;
         self.ppu.rendering = render;
         self.apu.sampling = sample;

@@ -28,7 +28,8 @@ pub(crate) struct Context {
     /// native code was entered or left. (Apart from the next, so that the two are
     /// not read at once after having been written one by one.)
     time_left: i64,
-    /// End of the slice; native code counts the cycles that are left before it.
+    /// Native code counts the cycles that are left before this one: the slice ends,
+    /// or somebody wants to know where it is.
     end: u64,
     /// Cycles left at the start of the last instruction of the block before.
     previous_left: i64,
@@ -176,11 +177,6 @@ impl Moment {
 }
 
 impl Context {
-    /// The machine begins a frame.
-    pub(crate) fn note_frame(&mut self) {
-        self.work.frames += 1;
-    }
-
     /// Brings the tables up to date for a machine that stays where it is until
     /// native code returns.
     #[inline]
@@ -258,11 +254,10 @@ impl Context {
         context.map_bank(code, made_for);
     }
 
-    /// Native code is about to run.
+    /// Native code is about to run, until `end` at the latest.
     #[inline]
-    pub(super) fn enter(machine: &mut Machine, code: &Code<'_>) {
+    pub(super) fn enter(machine: &mut Machine, code: &Code<'_>, end: u64) {
         Self::prepare(machine, code);
-        let end = machine.slice_end;
         let context = &mut machine.native;
         context.flags = Flags::from_f(machine.cpu.f);
         context.end = end;

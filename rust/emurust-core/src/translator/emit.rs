@@ -114,6 +114,8 @@ struct Emitter<'a, 'f> {
     waits: &'a WaitTable,
     /// The blocks of the plan, and where each is emitted.
     blocks: HashMap<Place, (ir::Block, &'a Block)>,
+    /// Where returns probably lead.
+    returns: HashMap<Place, Vec<Place>>,
     /// Inside of a routine that is emitted where it is called: where it returns to.
     returns_to: Option<Place>,
     signatures: HelperSignatures,
@@ -135,11 +137,13 @@ struct Emitter<'a, 'f> {
 
 const TRUSTED: MemFlagsData = MemFlagsData::trusted();
 
-/// Fills `function` with the translation of all blocks of the plan.
+/// Fills `function` with the translation of all blocks of the plan. `returns` says
+/// where returns probably lead.
 pub(super) fn emit<'f>(
     mut builder: FunctionBuilder<'f>,
     signatures: HelperSignatures,
     plan: &Plan,
+    returns: HashMap<Place, Vec<Place>>,
     image: &[u8],
     waits: &WaitTable,
 ) -> FunctionBuilder<'f> {
@@ -164,6 +168,7 @@ pub(super) fn emit<'f>(
         image,
         waits,
         blocks,
+        returns,
         returns_to: None,
         signatures,
         cache: Cache::default(),

@@ -25,6 +25,8 @@ pub(super) const HALVES: [usize; 2] = if cfg!(target_endian = "big") {
 };
 pub(super) const SP: usize = offset_of!(Machine, cpu.sp);
 pub(super) const PC: usize = offset_of!(Machine, cpu.pc);
+pub(super) const HALTED: usize = offset_of!(Machine, cpu.halted);
+pub(super) const HALTED_DURING_EI: usize = offset_of!(Machine, cpu.halted_during_ei);
 pub(super) const IME: usize = offset_of!(Machine, cpu.ime);
 pub(super) const SLICE_END: usize = offset_of!(Machine, slice_end);
 pub(super) const SLICE_IS_EXACT: usize = offset_of!(Machine, slice_is_exact);

@@ -16,6 +16,7 @@ mod native;
 mod plan;
 mod profile;
 mod region;
+mod returns;
 mod shared;
 
 pub use engine::Engine;

@@ -1,5 +1,6 @@
 //! Compiling a plan to native code, and calling it.
 
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use cranelift_codegen::ir::types::{I32, I64};
@@ -14,6 +15,7 @@ use thiserror::Error;
 use super::emit::{emit, HelperSignatures};
 use super::exit::Exit;
 use super::plan::Plan;
+use super::returns::returns;
 use crate::machine::Machine;
 use crate::waiting::WaitTable;
 
@@ -43,9 +45,9 @@ pub enum TranslatorError {
 /// How much care is taken of native code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tier {
-    /// Made in a third of the time, a quarter to a half slower.
+    /// Made in half of the time, a quarter to a half slower.
     Quick,
-    /// Made of what has proved to run often.
+    /// For what has proved to run often.
     Good,
 }
 
@@ -134,7 +136,11 @@ impl NativeFunction {
         };
         let mut builder_context = FunctionBuilderContext::new();
         let builder = FunctionBuilder::new(&mut function, &mut builder_context);
-        emit(builder, signatures, plan, image, waits).finalize(isa.frontend_config());
+        let returns = match tier {
+            Tier::Quick => HashMap::new(),
+            Tier::Good => returns(plan),
+        };
+        emit(builder, signatures, plan, returns, image, waits).finalize(isa.frontend_config());
         let mut compiler = Compiler::for_function(function);
         let compiled = compiler
             .compile(isa.as_ref(), &mut Default::default())

@@ -10,12 +10,14 @@ use crate::rom::ROM_BANK_SIZE;
 /// into the slice, and what does not fit is interpreted.
 const MAX_BLOCK: usize = 24;
 /// Guest instructions of the largest translation.
-const MAX_INSTRUCTIONS: usize = 12_000;
+const MAX_INSTRUCTIONS: usize = 40_000;
 /// Instructions from where a block begins to where another may, because
 /// execution often enters there.
 const ENTRY_SPACING: usize = 5;
 /// Runs of an instruction before it is worth translating.
 const HOT: u8 = 2;
+/// A block with less than this part of the time is cold.
+const COLD_SHARE: u32 = 20_000;
 
 /// Where code is: its address, and the bank that is mapped there. Two places
 /// differ if either does, because both show in what the code does.
@@ -123,13 +125,27 @@ impl Instruction {
         matches!(self.op & 0xE7, 0x20 | 0xC0 | 0xC2 | 0xC4)
     }
 
+    fn is_conditional_call(self) -> bool {
+        self.op & 0xE7 == 0xC4
+    }
+
+    /// CALL and RST, conditional or not.
+    pub(super) fn is_call(self) -> bool {
+        self.op == 0xCD || self.op & 0xC7 == 0xC7 || self.is_conditional_call()
+    }
+
+    /// RET, conditional or not.
+    pub(super) fn is_return(self) -> bool {
+        self.op == 0xC9 || self.op & 0xE7 == 0xC0
+    }
+
     /// The next instruction is another one than what follows in memory.
     pub(super) fn ends_block(self) -> bool {
-        self.op & 0xC7 == 0xC7 || matches!(self.op, 0x18 | 0xC3 | 0xC9 | 0xCD | 0xD9 | 0xE9)
+        self.op & 0xC7 == 0xC7 || matches!(self.op, 0x18 | 0x76 | 0xC3 | 0xC9 | 0xCD | 0xD9 | 0xE9)
     }
 
     /// After it what follows in memory is never next.
-    fn never_falls_through(self) -> bool {
+    pub(super) fn never_falls_through(self) -> bool {
         matches!(self.op, 0x18 | 0xC3 | 0xC9 | 0xD9 | 0xE9)
     }
 
@@ -161,23 +177,12 @@ impl Instruction {
         )
     }
 
-    /// HALT, EI and illegal opcodes change what the run loop does: they are
+    /// EI and illegal opcodes change what the run loop does: they are
     /// left to the interpreter.
     fn is_translatable(self) -> bool {
         !matches!(
             self.op,
-            0x76 | 0xFB
-                | 0xD3
-                | 0xDB
-                | 0xDD
-                | 0xE3
-                | 0xE4
-                | 0xEB
-                | 0xEC
-                | 0xED
-                | 0xF4
-                | 0xFC
-                | 0xFD
+            0xFB | 0xD3 | 0xDB | 0xDD | 0xE3 | 0xE4 | 0xEB | 0xEC | 0xED | 0xF4 | 0xFC | 0xFD
         )
     }
 }
@@ -187,8 +192,15 @@ impl Instruction {
 pub(super) struct Block {
     pub(super) place: Place,
     pub(super) instructions: Vec<Instruction>,
-    /// How often it was seen running, up to a limit.
-    pub(super) weight: u32,
+    /// How often it was found running, by looks at random moments.
+    pub(super) heat: u32,
+}
+
+impl Block {
+    /// How much it counts when blocks are searched for; never nothing.
+    pub(super) fn weight(&self) -> u64 {
+        u64::from(self.heat) * 4 + 1
+    }
 }
 
 /// All blocks of a translation, in order of their places.
@@ -214,19 +226,30 @@ impl Plan {
                     break;
                 }
             }
-            let weight = u32::from(profile.count(leader)).max(1);
-            for (index, part) in instructions.chunks(MAX_BLOCK).enumerate() {
+            for part in instructions.chunks(MAX_BLOCK) {
                 let Some(first) = part.first() else { continue };
+                let heat = part.iter().map(|i| profile.heat(leader.at(i.pc))).sum();
                 blocks.push(Block {
                     place: leader.at(first.pc),
                     instructions: part.to_vec(),
-                    weight: if index == 0 { weight } else { 1 },
+                    heat,
                 });
             }
         }
         blocks.sort_by_key(|block| block.place);
         blocks.dedup_by_key(|block| block.place);
         Self { blocks }
+    }
+
+    /// The blocks in which nearly all time is spent, and the others.
+    pub(super) fn split_by_heat(self) -> (Self, Self) {
+        let total: u32 = self.blocks.iter().map(|block| block.heat).sum();
+        let least = (total / COLD_SHARE).max(1);
+        let (hot, cold) = self
+            .blocks
+            .into_iter()
+            .partition(|block| block.heat >= least);
+        (Self { blocks: hot }, Self { blocks: cold })
     }
 
     pub(super) fn instructions(&self) -> usize {
@@ -251,8 +274,9 @@ fn hot_instructions(image: &[u8], profile: &Profile) -> BTreeMap<Place, Instruct
     }
 }
 
-/// Interrupts return anywhere. Where they do so often, a block of its own begins,
-/// unless one does a little before; the block that leads there stays whole.
+/// Conditional calls return into the middle of blocks, and interrupts anywhere.
+/// Where they do so often, a block of its own begins (for interrupts unless one
+/// does a little before); the block that leads there stays whole.
 fn with_entries(
     hot: &BTreeMap<Place, Instruction>,
     leaders: &BTreeSet<Place>,
@@ -260,14 +284,18 @@ fn with_entries(
 ) -> BTreeSet<Place> {
     let mut begins = leaders.clone();
     let mut since_last = 0;
-    for &place in hot.keys() {
+    let mut after_call = None;
+    for (&place, &instruction) in hot {
         if leaders.contains(&place) {
             since_last = 0;
-        } else if since_last >= ENTRY_SPACING && is_entry(place) {
+        } else if is_entry(place) && (since_last >= ENTRY_SPACING || after_call == Some(place)) {
             begins.insert(place);
             since_last = 0;
         }
         since_last += 1;
+        after_call = instruction
+            .is_conditional_call()
+            .then(|| place.at(instruction.next_pc()));
     }
     begins
 }

@@ -1,6 +1,7 @@
-//! What has been running in the interpreter, so that it can be translated.
+//! What has been running, in the interpreter and in native code, so that it can
+//! be translated and translated well.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicU8, Ordering};
 
 use super::plan::{places, Place};
 
@@ -15,7 +16,11 @@ pub(super) struct Profile {
     counts: Box<[AtomicU8]>,
     /// How often execution was found to begin at a place.
     entries: Box<[AtomicU8]>,
-    frames: AtomicU32,
+    /// How often native code was found at a block by a look at a random moment.
+    heat: Box<[AtomicU16]>,
+    looks: AtomicU32,
+    /// Looks that found quick code.
+    quick_looks: AtomicU32,
     steps: AtomicU32,
     crossings: AtomicU64,
 }
@@ -26,7 +31,9 @@ impl Profile {
         Self {
             counts: (0..places).map(|_| AtomicU8::new(0)).collect(),
             entries: (0..places).map(|_| AtomicU8::new(0)).collect(),
-            frames: AtomicU32::new(0),
+            heat: (0..places).map(|_| AtomicU16::new(0)).collect(),
+            looks: AtomicU32::new(0),
+            quick_looks: AtomicU32::new(0),
             steps: AtomicU32::new(0),
             crossings: AtomicU64::new(0),
         }
@@ -44,9 +51,35 @@ impl Profile {
         count(self.entries.get(place.index()));
     }
 
-    /// Frames since the last call of [`Self::restart`].
-    pub(super) fn frames(&self) -> u32 {
-        self.frames.load(Ordering::Relaxed)
+    /// A look at a random moment found native code at this block.
+    pub(super) fn note_heat(&self, place: Place) {
+        if let Some(heat) = self.heat.get(place.index()) {
+            let seen = heat.load(Ordering::Relaxed);
+            heat.store(seen.saturating_add(1), Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn heat(&self, place: Place) -> u32 {
+        self.heat
+            .get(place.index())
+            .map_or(0, |heat| heat.load(Ordering::Relaxed).into())
+    }
+
+    /// What was hot long ago counts for less and less.
+    pub(super) fn cool(&self) {
+        for heat in &self.heat {
+            let seen = heat.load(Ordering::Relaxed);
+            if seen > 0 {
+                heat.store(seen / 2, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Looks at random moments since the last call of [`Self::restart`], and how
+    /// many of them found quick code.
+    pub(super) fn looks(&self) -> (u32, u32) {
+        let count = |looks: &AtomicU32| looks.load(Ordering::Relaxed);
+        (count(&self.looks), count(&self.quick_looks))
     }
 
     /// Instructions interpreted since the last call of [`Self::restart`].
@@ -59,9 +92,14 @@ impl Profile {
         self.crossings.load(Ordering::Relaxed)
     }
 
-    pub(super) fn restart(&self) {
-        self.frames.store(0, Ordering::Relaxed);
+    pub(super) fn restart_steps(&self) {
         self.steps.store(0, Ordering::Relaxed);
+    }
+
+    /// Looks and changes between functions count from here.
+    pub(super) fn restart(&self) {
+        self.looks.store(0, Ordering::Relaxed);
+        self.quick_looks.store(0, Ordering::Relaxed);
         self.crossings.store(0, Ordering::Relaxed);
     }
 
@@ -92,30 +130,61 @@ fn count(cell: Option<&AtomicU8>) {
 
 /// What one machine has done since it last told the profile: telling it of each
 /// slice would keep threads waiting for each other.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Work {
     /// Instructions interpreted.
     pub(super) steps: u32,
     /// Changes from one native function to another.
     pub(super) crossings: u32,
-    pub(super) frames: u32,
+    pub(super) looks: u32,
+    pub(super) quick_looks: u32,
+    /// Cycles of native code before the next look at where it is.
+    pub(super) until_look: u64,
+    random: u32,
+}
+
+/// T-cycles of native code between two looks, on average.
+const LOOK_INTERVAL: u64 = 1 << 17;
+
+impl Default for Work {
+    fn default() -> Self {
+        Self {
+            steps: 0,
+            crossings: 0,
+            looks: 0,
+            quick_looks: 0,
+            until_look: LOOK_INTERVAL,
+            random: 1,
+        }
+    }
 }
 
 impl Work {
+    /// A look was taken; the next is due after a time that fits no rhythm.
+    pub(super) fn note_look(&mut self, is_quick: bool) {
+        self.looks += 1;
+        self.quick_looks += u32::from(is_quick);
+        self.random = self
+            .random
+            .wrapping_mul(1_664_525)
+            .wrapping_add(1_013_904_223);
+        self.until_look = LOOK_INTERVAL / 2 + u64::from(self.random) * LOOK_INTERVAL / (1 << 32);
+    }
+
     /// Tells the profile if it is worth it.
     #[inline]
     pub(super) fn tell(&mut self, profile: &Profile) {
-        if self.steps + self.crossings >= 1024 || self.frames >= 32 {
-            let Self {
-                steps,
-                crossings,
-                frames,
-            } = std::mem::take(self);
-            profile.steps.fetch_add(steps, Ordering::Relaxed);
-            profile
-                .crossings
-                .fetch_add(crossings.into(), Ordering::Relaxed);
-            profile.frames.fetch_add(frames, Ordering::Relaxed);
+        if self.steps + self.crossings >= 1024 || self.looks >= 16 {
+            let take = std::mem::take::<u32>;
+            let crossings = take(&mut self.crossings).into();
+            profile.crossings.fetch_add(crossings, Ordering::Relaxed);
+            for (total, here) in [
+                (&profile.steps, &mut self.steps),
+                (&profile.looks, &mut self.looks),
+                (&profile.quick_looks, &mut self.quick_looks),
+            ] {
+                total.fetch_add(take(here), Ordering::Relaxed);
+            }
         }
     }
 }

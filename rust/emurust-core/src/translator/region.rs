@@ -13,29 +13,34 @@ use crate::rom::Code;
 use crate::scheduler::Turn;
 use crate::waiting::WaitTable;
 
+/// Of so many changes between functions one counts as a look: they are what makes
+/// a block slow that is rarely found running.
+const CROSSINGS_NOTED: u32 = 16;
+
 /// Native functions that together are the translation of a cartridge.
 ///
 /// A new function holds what the others do not and is made quickly, so that new
-/// code is soon translated; when nothing new has come for a while, a good one
-/// takes the place of the quick ones. Execution goes from function to function
-/// at some cost; when it does so often, or they are many, one is made of all.
+/// code is soon translated. Machines look at random moments where they are: when
+/// that is often in quick code, all is made anew, well where nearly all the time
+/// is spent and quickly elsewhere. Execution goes from function to function at
+/// some cost; when it does so often, all is made anew, too.
 #[derive(Debug)]
 pub(crate) struct Region {
     functions: Vec<Arc<NativeFunction>>,
     /// For each place the number of the function with a block there, from 1; else 0.
     owners: Box<[u8]>,
     profile: Arc<Profile>,
+    /// Guest instructions translated to make it from the one before.
+    new_instructions: usize,
 }
 
-/// Which function to add to a region.
+/// How to change a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Growth {
-    /// A quick one, for what has been running and is not translated.
+    /// A quick function for what has been running and is not translated.
     New,
-    /// A good one, for that and all that the quick ones hold, which go.
-    Settled,
-    /// A good one for everything, instead of all there are.
-    Whole,
+    /// Two functions for everything: a good one for what is hot, a quick one for the rest.
+    Anew,
 }
 
 impl Region {
@@ -44,28 +49,70 @@ impl Region {
             functions: Vec::new(),
             owners: Box::default(),
             profile,
+            new_instructions: 0,
         }
     }
 
-    /// This region with one more function, as `growth` says.
+    /// This region after a change; none if there is nothing new.
     pub(super) fn grown(
         &self,
         image: &[u8],
         waits: &WaitTable,
         growth: Growth,
-    ) -> Result<Self, TranslatorError> {
-        let (tier, keeps): (_, fn(&NativeFunction) -> bool) = match growth {
-            Growth::New => (Tier::Quick, |_| true),
-            Growth::Settled => (Tier::Good, |function| !function.is_quick()),
-            Growth::Whole => (Tier::Good, |_| false),
-        };
+    ) -> Result<Option<Self>, TranslatorError> {
+        match growth {
+            Growth::New => self.with_new(image, waits),
+            Growth::Anew => self.made_anew(image, waits).map(Some),
+        }
+    }
+
+    fn with_new(&self, image: &[u8], waits: &WaitTable) -> Result<Option<Self>, TranslatorError> {
+        let is_translated = |place| self.owner(place).is_some();
+        let new = Plan::new(image, &self.profile, is_translated);
+        if new.blocks.is_empty() {
+            return Ok(None);
+        }
+        // Functions that are not much larger become part of the new one: there are
+        // few in the end, and each instruction is translated a few times at most.
+        let mut quick: Vec<usize> = self
+            .functions
+            .iter()
+            .filter(|function| function.is_quick())
+            .map(|function| function.instructions())
+            .collect();
+        quick.sort_unstable();
+        let mut size = new.instructions();
+        for instructions in quick {
+            if instructions <= 2 * size {
+                size += instructions;
+            }
+        }
+        let keeps =
+            |function: &NativeFunction| !function.is_quick() || function.instructions() > size;
         let plan = Plan::new(image, &self.profile, |place| {
             self.owner(place).is_some_and(keeps)
         });
+        let mut region = self.with_functions(image, keeps);
+        region.translate(&plan, image, waits, Tier::Quick)?;
+        Ok(Some(region))
+    }
+
+    fn made_anew(&self, image: &[u8], waits: &WaitTable) -> Result<Self, TranslatorError> {
+        let (hot, cold) = Plan::new(image, &self.profile, |_| false).split_by_heat();
+        let mut region = self.with_functions(image, |_| false);
+        region.translate(&hot, image, waits, Tier::Good)?;
+        region.translate(&cold, image, waits, Tier::Quick)?;
+        self.profile.cool();
+        Ok(region)
+    }
+
+    /// A region with some of the functions.
+    fn with_functions(&self, image: &[u8], keeps: impl Fn(&NativeFunction) -> bool) -> Self {
         let mut region = Self {
             functions: Vec::new(),
             owners: vec![0; places(image.len())].into_boxed_slice(),
             profile: Arc::clone(&self.profile),
+            new_instructions: 0,
         };
         for (index, function) in self.functions.iter().enumerate() {
             if keeps(function) {
@@ -76,14 +123,27 @@ impl Region {
                 }
             }
         }
-        if !plan.blocks.is_empty() {
-            let function = NativeFunction::compile(&plan, image, waits, tier)?;
-            let number = region.add(Arc::new(function));
-            for block in &plan.blocks {
-                region.owners[block.place.index()] = number;
-            }
+        region
+    }
+
+    /// Adds a function for the blocks of a plan, if it has any.
+    fn translate(
+        &mut self,
+        plan: &Plan,
+        image: &[u8],
+        waits: &WaitTable,
+        tier: Tier,
+    ) -> Result<(), TranslatorError> {
+        if plan.blocks.is_empty() {
+            return Ok(());
         }
-        Ok(region)
+        let function = NativeFunction::compile(plan, image, waits, tier)?;
+        self.new_instructions += plan.instructions();
+        let number = self.add(Arc::new(function));
+        for block in &plan.blocks {
+            self.owners[block.place.index()] = number;
+        }
+        Ok(())
     }
 
     /// Adds a function; its number.
@@ -100,8 +160,8 @@ impl Region {
             .sum()
     }
 
-    pub(super) fn has_quick_functions(&self) -> bool {
-        self.functions.iter().any(|function| function.is_quick())
+    pub(super) fn new_instructions(&self) -> usize {
+        self.new_instructions
     }
 
     pub(super) fn functions(&self) -> usize {
@@ -127,7 +187,6 @@ impl Machine {
     #[inline(never)]
     pub(crate) fn run_native(&mut self, rom: Code<'_>, region: &Region, ahead: &mut Lookahead) {
         let mut interpreted = 0;
-        let mut crossings = 0;
         // Execution came here by a jump, or because no function knew the place.
         let mut jumped = false;
         let mut waiting = Turn::none();
@@ -141,8 +200,15 @@ impl Machine {
             let owner = region.owner(place).filter(|_| self.can_run_native());
             if let Some(function) = owner {
                 *ahead = Lookahead::default();
-                match self.call_native(rom, region, function, &mut crossings) {
+                let before = self.cycles;
+                let look_at = before.saturating_add(self.native.work.until_look);
+                let end = self.slice_end.min(look_at);
+                let exit = self.call_native(rom, region, function, end);
+                let work = &mut self.native.work;
+                work.until_look = work.until_look.saturating_sub(self.cycles - before);
+                match exit {
                     Exit::Again | Exit::Unknown => {}
+                    Exit::NoTime if end < self.slice_end => self.look(region),
                     Exit::NoTime => {
                         self.run_plain(rom, ahead);
                         break;
@@ -163,7 +229,6 @@ impl Machine {
         }
         let work = &mut self.native.work;
         work.steps += interpreted;
-        work.crossings += crossings;
         work.tell(&region.profile);
     }
 
@@ -175,9 +240,9 @@ impl Machine {
         rom: Code<'_>,
         region: &Region,
         first: &NativeFunction,
-        crossings: &mut u32,
+        end: u64,
     ) -> Exit {
-        Context::enter(self, &rom);
+        Context::enter(self, &rom, end);
         let mut function = first;
         let exit = loop {
             let exit = function.call(self);
@@ -185,14 +250,27 @@ impl Machine {
             if exit != Exit::Unknown || pc >= self.rom_fetch_limit {
                 break exit;
             }
-            let Some(next) = region.owner(Place::new(pc, self.rom_high)) else {
+            let place = Place::new(pc, self.rom_high);
+            let Some(next) = region.owner(place) else {
                 break exit;
             };
-            *crossings += 1;
+            self.native.work.crossings += 1;
+            if self.native.work.crossings.is_multiple_of(CROSSINGS_NOTED) {
+                region.profile.note_heat(place);
+            }
             function = next;
         };
         Context::finish(self);
         exit
+    }
+
+    /// Native code was stopped at a random moment to see where it is.
+    #[cold]
+    fn look(&mut self, region: &Region) {
+        let place = Place::new(self.cpu.pc, self.rom_high);
+        region.profile.note_heat(place);
+        let is_quick = region.owner(place).is_some_and(NativeFunction::is_quick);
+        self.native.work.note_look(is_quick);
     }
 
     /// Native code is at the top of a waiting loop. Turns are skipped after it has

@@ -11,21 +11,25 @@ use crate::rom::Rom;
 
 /// Instructions interpreted before the first translation.
 const FIRST_STEPS: u32 = 20_000;
-/// Before another function is made: instructions interpreted for each one
-/// translated so far, so that translating stays a small part of running.
-const PATIENCE: u64 = 20;
+/// Before another function is made: instructions interpreted for each one that
+/// there is, and for each one that was translated last, so that translating stays
+/// a small part of running; more and more of both.
+const PATIENCE: usize = 20;
+const NEW_PATIENCE: usize = 100;
 /// Most of it: where translating brings nothing new, the wait doubles up to this.
 const MAX_STEPS: u32 = 1 << 24;
-/// Functions before they are made one.
-const MAX_FUNCTIONS: usize = 8;
-/// Changes between functions for each instruction translated, before one good
-/// function is made: they then have cost about as much as making it.
-const MAX_CROSSINGS: u64 = 500;
-/// Frames without a new function before one good one is made of the quick ones.
-const SETTLED_FRAMES: u32 = 8_000;
+/// Changes between functions for each instruction translated, before all is made
+/// anew: they then have cost about as much.
+const MAX_CROSSINGS: u64 = 100;
+/// Looks at random moments that tell what is hot.
+const FIRST_LOOKS: u32 = 1_500;
+/// Most of them: four times as many are waited for each time that all is made anew.
+const MAX_LOOKS: u32 = 1 << 20;
+/// A part of the looks that may find quick code.
+const QUICK_SHARE: u32 = 10;
 /// Translations of one cartridge, so that a program that never settles does not
 /// keep the code generator busy.
-const MAX_TRANSLATIONS: u32 = 64;
+const MAX_TRANSLATIONS: u32 = 1024;
 
 /// State of the translation of one cartridge in this process.
 #[derive(Debug)]
@@ -39,7 +43,7 @@ pub(crate) struct Translation {
     compiling_in: AtomicU32,
     wanted_steps: AtomicU32,
     wanted_crossings: AtomicU64,
-    wanted_frames: AtomicU32,
+    wanted_looks: AtomicU32,
     translations: AtomicU32,
     failure: Mutex<Option<TranslatorError>>,
 }
@@ -60,7 +64,7 @@ impl Translation {
             compiling_in: AtomicU32::new(0),
             wanted_steps: AtomicU32::new(FIRST_STEPS),
             wanted_crossings: AtomicU64::new(u64::MAX),
-            wanted_frames: AtomicU32::new(u32::MAX),
+            wanted_looks: AtomicU32::new(FIRST_LOOKS),
             translations: AtomicU32::new(0),
             failure: Mutex::new(None),
         }
@@ -87,14 +91,14 @@ impl Translation {
     pub(crate) fn is_due(&self) -> bool {
         self.profile.steps() >= self.wanted_steps.load(Ordering::Relaxed)
             || self.is_scattered()
-            || self.is_settled()
+            || self.is_hot()
     }
 
-    /// Have the quick functions proved to be what runs?
+    /// Is quick code what runs?
     #[inline]
-    fn is_settled(&self) -> bool {
-        let wanted = self.wanted_frames.load(Ordering::Relaxed);
-        wanted != u32::MAX && self.profile.frames() >= wanted
+    fn is_hot(&self) -> bool {
+        let (looks, quick_looks) = self.profile.looks();
+        looks >= self.wanted_looks.load(Ordering::Relaxed) && quick_looks > looks / QUICK_SHARE
     }
 
     /// Is there so much going back and forth that one function is worth making?
@@ -127,7 +131,7 @@ impl Translation {
             .spawn(move || rom.translation().translate(&rom));
         if spawned.is_err() {
             // No thread to be had: try again later.
-            this.profile.restart();
+            this.profile.restart_steps();
             this.compiling.store(false, Ordering::Release);
         }
     }
@@ -135,7 +139,7 @@ impl Translation {
     fn give_up(&self) {
         self.wanted_steps.store(u32::MAX, Ordering::Relaxed);
         self.wanted_crossings.store(u64::MAX, Ordering::Relaxed);
-        self.wanted_frames.store(u32::MAX, Ordering::Relaxed);
+        self.wanted_looks.store(u32::MAX, Ordering::Relaxed);
     }
 
     /// Translates at once what has been seen running.
@@ -146,10 +150,8 @@ impl Translation {
 
     fn translate(&self, rom: &Rom) {
         let current = self.current();
-        let growth = if self.is_scattered() || current.functions() >= MAX_FUNCTIONS {
-            Growth::Whole
-        } else if self.is_settled() {
-            Growth::Settled
+        let growth = if self.is_scattered() || self.is_hot() {
+            Growth::Anew
         } else {
             Growth::New
         };
@@ -160,41 +162,47 @@ impl Translation {
             Err(TranslatorError::Codegen { reason })
         });
         match made {
-            Ok(region) if growth == Growth::New && region.functions() == current.functions() => {
-                // Nothing new.
+            Ok(None) => {
                 let wanted = self.wanted_steps.load(Ordering::Relaxed).saturating_mul(2);
                 self.wanted_steps
                     .store(wanted.min(MAX_STEPS), Ordering::Relaxed);
                 self.translations.fetch_sub(1, Ordering::Relaxed);
             }
-            Ok(region) => self.adopt(region),
+            Ok(Some(region)) => {
+                if growth == Growth::Anew {
+                    let wanted = self.wanted_looks.load(Ordering::Relaxed).saturating_mul(4);
+                    self.wanted_looks
+                        .store(wanted.min(MAX_LOOKS), Ordering::Relaxed);
+                    self.profile.restart();
+                }
+                self.adopt(region, growth);
+            }
             Err(error) => {
                 *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 self.give_up();
             }
         }
-        self.profile.restart();
+        self.profile.restart_steps();
         self.compiling.store(false, Ordering::Release);
     }
 
     /// Machines use this region from their next frame on.
-    fn adopt(&self, region: Region) {
-        let instructions = region.instructions() as u64;
-        let steps = instructions.saturating_mul(PATIENCE);
-        let steps = u32::try_from(steps).unwrap_or(u32::MAX).max(FIRST_STEPS);
+    fn adopt(&self, region: Region, growth: Growth) {
+        let new = match growth {
+            Growth::New => region.new_instructions(),
+            Growth::Anew => 0,
+        };
+        let times = 1 + self.translations.load(Ordering::Relaxed) as usize / 8;
+        let steps = (new * NEW_PATIENCE).max(region.instructions() * PATIENCE) * times;
+        let steps = u32::try_from(steps).unwrap_or(MAX_STEPS);
+        let steps = steps.clamp(FIRST_STEPS, MAX_STEPS);
         let crossings = if region.functions() > 1 {
-            instructions.saturating_mul(MAX_CROSSINGS)
+            MAX_CROSSINGS.saturating_mul(region.instructions() as u64)
         } else {
             u64::MAX
         };
-        let frames = if region.has_quick_functions() {
-            SETTLED_FRAMES
-        } else {
-            u32::MAX
-        };
         self.wanted_steps.store(steps, Ordering::Relaxed);
         self.wanted_crossings.store(crossings, Ordering::Relaxed);
-        self.wanted_frames.store(frames, Ordering::Relaxed);
         *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(region);
         self.generation.store(next_generation(), Ordering::Release);
     }

@@ -71,9 +71,10 @@ impl Emitter<'_, '_> {
         let target = instruction.target().unwrap_or(0);
         match op {
             0x18 => self.jump_to(instruction, target, 12),
+            0x76 => self.emit_halt(instruction.pc),
             0xC3 => self.jump_to(instruction, target, 16),
             0xCD => self.emit_call(next_pc, target, 24),
-            0xC9 => self.emit_return(4, 16),
+            0xC9 => self.emit_return(instruction.pc, 4, 16),
             0xD9 => self.emit_return_from_interrupt(),
             0xE9 => {
                 let left = self.end_block(4);
@@ -111,7 +112,7 @@ impl Emitter<'_, '_> {
             0x20 => self.jump_to(instruction, target, 12),
             0xC2 => self.jump_to(instruction, target, 16),
             0xC4 => self.emit_call(instruction.next_pc(), target, 24),
-            _ => self.emit_return(8, 20),
+            _ => self.emit_return(instruction.pc, 8, 20),
         }
         self.cache = cache;
         self.begin(otherwise);
@@ -158,15 +159,14 @@ impl Emitter<'_, '_> {
         (self.left, self.cache) = (callers_left, cache);
     }
 
-    fn emit_return(&mut self, low_at: u8, cycles: i64) {
+    fn emit_return(&mut self, ret: u16, low_at: u8, cycles: i64) {
         let pc = self.pop(low_at);
         let left = self.end_block(cycles);
         let known = self
             .returns_to
             .and_then(|place| Some((place, self.label(place)?)));
         let Some((place, label)) = known else {
-            self.b.ins().jump(self.dispatch, &[pc.into(), left.into()]);
-            return;
+            return self.emit_return_to_callers(ret, pc, left);
         };
         // The program may have changed the address, or the bank.
         let mut is_there = self
@@ -185,6 +185,50 @@ impl Emitter<'_, '_> {
         self.b
             .ins()
             .brif(is_there, label, &[left.into()], self.dispatch, &elsewhere);
+    }
+
+    /// Tries where the routine is called before searching among all blocks.
+    fn emit_return_to_callers(&mut self, ret: u16, pc: Value, left: Value) {
+        let callers = self.returns.get(&self.place.at(ret));
+        let callers = callers.cloned().unwrap_or_default();
+        let some_are_high = callers.iter().any(|caller| caller.pc() >= 0x4000);
+        let place = if some_are_high { self.place_of(pc) } else { pc };
+        for caller in callers {
+            let Some(label) = self.label(caller) else {
+                continue;
+            };
+            let is_there = self
+                .b
+                .ins()
+                .icmp_imm_u(IntCC::Equal, place, i64::from(caller.bits()));
+            let other = self.b.create_block();
+            self.b
+                .ins()
+                .brif(is_there, label, &[left.into()], other, &[]);
+            self.begin(other);
+        }
+        self.b.ins().jump(self.dispatch, &[pc.into(), left.into()]);
+    }
+
+    /// The place that an address is now, as a number.
+    fn place_of(&mut self, pc: Value) -> Value {
+        let bits = self.high_bits();
+        let high = self.b.ins().bor(pc, bits);
+        let is_low = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, pc, 0x4000);
+        self.b.ins().select(is_low, pc, high)
+    }
+
+    /// PC stays where it is, and the slice ends.
+    fn emit_halt(&mut self, pc: u16) {
+        let left = self.end_block(4);
+        let yes = self.constant(1);
+        let no = self.constant(0);
+        self.store8(yes, layout::HALTED);
+        self.store8(no, layout::HALTED_DURING_EI);
+        let ended = self.b.ins().iconst(I64, 0);
+        self.store(ended, layout::SLICE_END);
+        let pc = self.constant(pc.into());
+        self.leave(pc, left, Exit::Again);
     }
 
     fn emit_return_from_interrupt(&mut self) {
@@ -314,10 +358,7 @@ impl Emitter<'_, '_> {
         let pc = self.b.append_block_param(dispatch, I32);
         let left = self.b.append_block_param(dispatch, I64);
         self.begin_afresh(dispatch);
-        let bits = self.high_bits();
-        let high = self.b.ins().bor(pc, bits);
-        let is_low = self.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, pc, 0x4000);
-        let place = self.b.ins().select(is_low, pc, high);
+        let place = self.place_of(pc);
         let unknown = self.b.create_block();
         self.b.set_cold_block(unknown);
         self.emit_search(&plan.blocks, place, left, unknown);
@@ -325,7 +366,7 @@ impl Emitter<'_, '_> {
         self.leave(pc, left, Exit::Unknown);
     }
 
-    /// Halves by weight, so that what runs often is found early.
+    /// Halves by heat, so that what runs often is found early.
     fn emit_search(
         &mut self,
         blocks: &[Block],
@@ -351,12 +392,12 @@ impl Emitter<'_, '_> {
                     .brif(found, label, &[left.into()], unknown, &[]);
             }
             _ => {
-                let total: u32 = blocks.iter().map(|block| block.weight).sum();
+                let total: u64 = blocks.iter().map(Block::weight).sum();
                 let mut before = 0;
                 let half = blocks
                     .iter()
                     .position(|block| {
-                        before += block.weight;
+                        before += block.weight();
                         before * 2 >= total
                     })
                     .unwrap_or(0)
