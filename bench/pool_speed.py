@@ -1,14 +1,16 @@
 """Steps per second of ``EmuRust-Pokemon`` and its peers, alternated in one run.
 
-    python bench/pool_speed.py [--seconds 1] [--warm-up 3] [--rounds 3] [--machines 1 4 16 64]
+    python bench/pool_speed.py [--seconds 1] [--warm-up 12] [--rounds 3] [--machines 1 4 16 64]
                                [--chart docs/images/pool_speed.png]
 
 A step is 24 frames of one machine on the shipped cartridge with random buttons; EmuRust and
-the environments on PyBoy make the full observation and reward of it. Rates are medians over
-the rounds. A pool of EmuRust's first plays for the time of the warm-up, in which the
-translator makes native code; the others have nothing that gets faster. Needs ``pip install
+the environments on PyBoy make the full observation and reward of it. Everybody plays the same
+stretch from the same start, 1,024 steps in all but at least 16 of each machine; EmuRust, for
+which that is soon done, as often as fits into the seconds. Rates are medians over the rounds.
+A pool of EmuRust's first plays for the time of the warm-up, in which the translator makes
+native code; the others have nothing that gets faster. Needs ``pip install
 pyboy==2.8.1``; the chart needs matplotlib; PufferLib and stable-retro take part if they are
-installed. Takes about seven minutes.
+installed. Takes about ten minutes.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +38,18 @@ from retro_peer import RetroEnv
 from emurust import Pool
 
 FRAMES = 24
-Run = Callable[[], int]
+STEPS = 1024
+LEAST_STEPS = 16
+
+
+@dataclass(frozen=True)
+class Player:
+    """A contender whose machines are at the start."""
+
+    step: Callable[[], object]
+    """One step of every machine."""
+    restart: Callable[[], object] | None = None
+    """Puts them back there."""
 
 
 def machine() -> str:
@@ -44,21 +58,19 @@ def machine() -> str:
 
 
 @contextmanager
-def emurust_pool(machines: int, **options: Any) -> Iterator[Run]:
-    """The pool; one run is one step of every machine."""
+def emurust_pool(machines: int, **options: Any) -> Iterator[Player]:
+    """The pool."""
     rng = np.random.default_rng(0)
     with Pool(num_envs=machines, **options) as pool:
         pool.reset(1)
-
-        def run() -> int:
-            pool.step(rng.integers(0, 7, machines))
-            return machines
-
-        yield run
+        yield Player(
+            step=lambda: pool.step(rng.integers(0, 7, machines)),
+            restart=lambda: pool.reset(1),
+        )
 
 
 @contextmanager
-def pyboy_threads(machines: int, threads: int) -> Iterator[Run]:
+def pyboy_threads(machines: int, threads: int) -> Iterator[Player]:
     """PyBoy alone: buttons and frames, no observation, no reward, nothing drawn."""
     pyboys = [make_pyboy() for _ in range(machines)]
     for one in pyboys:
@@ -87,12 +99,11 @@ def pyboy_threads(machines: int, threads: int) -> Iterator[Run]:
     for worker in workers:
         worker.start()
 
-    def run() -> int:
+    def step() -> None:
         gate.wait()
         gate.wait()
-        return machines
 
-    yield run
+    yield Player(step)
     over = True
     gate.wait()
     for worker in workers:
@@ -102,7 +113,7 @@ def pyboy_threads(machines: int, threads: int) -> Iterator[Run]:
 
 
 @contextmanager
-def environments_in_threads(machines: int, threads: int) -> Iterator[Run]:
+def environments_in_threads(machines: int, threads: int) -> Iterator[Player]:
     """Environments in Python on PyBoy, a thread pool over them."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -112,32 +123,26 @@ def environments_in_threads(machines: int, threads: int) -> Iterator[Run]:
     rng = np.random.default_rng(0)
     with ThreadPoolExecutor(threads) as pool:
 
-        def run() -> int:
+        def step() -> None:
             list(pool.map(lambda env, action: env.step(action), envs, rng.integers(0, 7, machines)))
-            return machines
 
-        yield run
+        yield Player(step)
     for env in envs:
         env.close()
 
 
 @contextmanager
-def in_gymnasium(make: Callable[[], Any], machines: int) -> Iterator[Run]:
+def in_gymnasium(make: Callable[[], Any], machines: int) -> Iterator[Player]:
     """Environments under Gymnasium's AsyncVectorEnv, one process each."""
     envs = gymnasium.vector.AsyncVectorEnv([make] * machines, shared_memory=True)
     envs.reset()
     rng = np.random.default_rng(0)
-
-    def run() -> int:
-        envs.step(rng.integers(0, 7, machines))
-        return machines
-
-    yield run
+    yield Player(lambda: envs.step(rng.integers(0, 7, machines)))
     envs.close()
 
 
 @contextmanager
-def environments_in_pufferlib(machines: int) -> Iterator[Run]:
+def environments_in_pufferlib(machines: int) -> Iterator[Player]:
     """The same under PufferLib's Multiprocessing, one worker for each core."""
     import pufferlib.emulation
     import pufferlib.vector
@@ -152,26 +157,28 @@ def environments_in_pufferlib(machines: int) -> Iterator[Run]:
     )
     envs.reset()
     rng = np.random.default_rng(0)
-
-    def run() -> int:
-        envs.step(rng.integers(0, 7, machines))
-        return machines
-
-    yield run
+    yield Player(lambda: envs.step(rng.integers(0, 7, machines)))
     envs.close()
 
 
-def rate(run: Run, seconds: float, warm_up: float) -> float:
-    """Steps per second, after some seconds that do not count."""
-    start = time.perf_counter()
-    run()
-    while time.perf_counter() - start < warm_up:
-        run()
-    start = time.perf_counter()
-    steps = 0
-    while (now := time.perf_counter()) - start < seconds:
-        steps += run()
-    return steps / (now - start)
+def rate(player: Player, machines: int, seconds: float, warm_up: float) -> float:
+    """Steps per second, over the same steps for everybody."""
+    if player.restart is not None:
+        end = time.perf_counter() + warm_up
+        while time.perf_counter() < end:
+            player.step()
+        player.restart()
+    steps = max(STEPS // machines, LEAST_STEPS)
+    taken, passed = 0, 0.0
+    while True:
+        start = time.perf_counter()
+        for _ in range(steps):
+            player.step()
+        passed += time.perf_counter() - start
+        taken += steps * machines
+        if player.restart is None or passed >= seconds:
+            return taken / passed
+        player.restart()
 
 
 def contenders(cores: int, machines: int) -> dict[str, Any]:
@@ -201,9 +208,8 @@ def measure(machines: int, chosen: argparse.Namespace, cores: int) -> dict[str, 
     rates: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(chosen.rounds):
         for name, make in names.items():
-            warm_up = chosen.warm_up if name.startswith("EmuRust") else 0
-            with make() as run:
-                rates[name].append(rate(run, chosen.seconds, warm_up))
+            with make() as player:
+                rates[name].append(rate(player, machines, chosen.seconds, chosen.warm_up))
     return {name: statistics.median(values) for name, values in rates.items()}
 
 
@@ -247,8 +253,8 @@ def draw(results: dict[int, dict[str, float]], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seconds", type=float, default=1, help="per measurement")
-    parser.add_argument("--warm-up", type=float, default=3, help="seconds (%(default)s)")
+    parser.add_argument("--seconds", type=float, default=1, help="for EmuRust (%(default)s)")
+    parser.add_argument("--warm-up", type=float, default=12, help="seconds (%(default)s)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--machines", type=int, nargs="+", default=[1, 4, 16, 64])
     parser.add_argument("--chart", type=Path)
