@@ -241,15 +241,12 @@ impl Plan {
         Self { blocks }
     }
 
-    /// The blocks in which nearly all time is spent, and the others.
-    pub(super) fn split_by_heat(self) -> (Self, Self) {
+    /// The blocks in which nearly all time is spent.
+    pub(super) fn only_hot(mut self) -> Self {
         let total: u32 = self.blocks.iter().map(|block| block.heat).sum();
         let least = (total / COLD_SHARE).max(1);
-        let (hot, cold) = self
-            .blocks
-            .into_iter()
-            .partition(|block| block.heat >= least);
-        (Self { blocks: hot }, Self { blocks: cold })
+        self.blocks.retain(|block| block.heat >= least);
+        self
     }
 
     pub(super) fn instructions(&self) -> usize {

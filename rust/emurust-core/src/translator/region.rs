@@ -21,9 +21,9 @@ const CROSSINGS_NOTED: u32 = 16;
 ///
 /// A new function holds what the others do not and is made quickly, so that new
 /// code is soon translated. Machines look at random moments where they are: when
-/// that is often in quick code, all is made anew, well where nearly all the time
-/// is spent and quickly elsewhere. Execution goes from function to function at
-/// some cost; when it does so often, all is made anew, too.
+/// that is often in quick code, all is made anew, first and well where nearly all
+/// the time is spent, then and quickly elsewhere. Execution goes from function to
+/// function at some cost; when it does so often, all is made anew, too.
 #[derive(Debug)]
 pub(crate) struct Region {
     functions: Vec<Arc<NativeFunction>>,
@@ -39,8 +39,10 @@ pub(crate) struct Region {
 pub(super) enum Growth {
     /// A quick function for what has been running and is not translated.
     New,
-    /// Two functions for everything: a good one for what is hot, a quick one for the rest.
-    Anew,
+    /// A good function for what is hot, wherever it was before.
+    Hot,
+    /// After that, one quick function for the rest, instead of all others.
+    Rest,
 }
 
 impl Region {
@@ -62,7 +64,8 @@ impl Region {
     ) -> Result<Option<Self>, TranslatorError> {
         match growth {
             Growth::New => self.with_new(image, waits),
-            Growth::Anew => self.made_anew(image, waits).map(Some),
+            Growth::Hot => self.with_hot(image, waits).map(Some),
+            Growth::Rest => self.with_rest(image, waits).map(Some),
         }
     }
 
@@ -97,12 +100,22 @@ impl Region {
         Ok(Some(region))
     }
 
-    fn made_anew(&self, image: &[u8], waits: &WaitTable) -> Result<Self, TranslatorError> {
-        let (hot, cold) = Plan::new(image, &self.profile, |_| false).split_by_heat();
-        let mut region = self.with_functions(image, |_| false);
+    fn with_hot(&self, image: &[u8], waits: &WaitTable) -> Result<Self, TranslatorError> {
+        let hot = Plan::new(image, &self.profile, |_| false).only_hot();
+        let mut region = self.with_functions(image, |_| true);
         region.translate(&hot, image, waits, Tier::Good)?;
-        region.translate(&cold, image, waits, Tier::Quick)?;
         self.profile.cool();
+        Ok(region)
+    }
+
+    fn with_rest(&self, image: &[u8], waits: &WaitTable) -> Result<Self, TranslatorError> {
+        let newest = self.functions.last().map(Arc::as_ptr);
+        let keeps = |function: &NativeFunction| newest == Some(std::ptr::from_ref(function));
+        let rest = Plan::new(image, &self.profile, |place| {
+            self.owner(place).is_some_and(keeps)
+        });
+        let mut region = self.with_functions(image, keeps);
+        region.translate(&rest, image, waits, Tier::Quick)?;
         Ok(region)
     }
 

@@ -149,14 +149,22 @@ impl Translation {
     }
 
     fn translate(&self, rom: &Rom) {
-        let current = self.current();
-        let growth = if self.is_scattered() || self.is_hot() {
-            Growth::Anew
+        if self.is_scattered() || self.is_hot() {
+            if self.grow(rom, Growth::Hot) {
+                self.grow(rom, Growth::Rest);
+            }
+            self.profile.restart();
         } else {
-            Growth::New
-        };
+            self.grow(rom, Growth::New);
+        }
+        self.profile.restart_steps();
+        self.compiling.store(false, Ordering::Release);
+    }
+
+    /// Changes the region; false if that failed.
+    fn grow(&self, rom: &Rom, growth: Growth) -> bool {
         // A panic of the code generator must not stop the machines.
-        let work = || current.grown(rom.image(), rom.waits(), growth);
+        let work = || self.current().grown(rom.image(), rom.waits(), growth);
         let made = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
             let reason = "the code generator failed".to_owned();
             Err(TranslatorError::Codegen { reason })
@@ -169,28 +177,27 @@ impl Translation {
                 self.translations.fetch_sub(1, Ordering::Relaxed);
             }
             Ok(Some(region)) => {
-                if growth == Growth::Anew {
+                if growth == Growth::Hot {
                     let wanted = self.wanted_looks.load(Ordering::Relaxed).saturating_mul(4);
                     self.wanted_looks
                         .store(wanted.min(MAX_LOOKS), Ordering::Relaxed);
-                    self.profile.restart();
                 }
                 self.adopt(region, growth);
             }
             Err(error) => {
                 *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
                 self.give_up();
+                return false;
             }
         }
-        self.profile.restart_steps();
-        self.compiling.store(false, Ordering::Release);
+        true
     }
 
     /// Machines use this region from their next frame on.
     fn adopt(&self, region: Region, growth: Growth) {
         let new = match growth {
             Growth::New => region.new_instructions(),
-            Growth::Anew => 0,
+            Growth::Hot | Growth::Rest => 0,
         };
         let times = 1 + self.translations.load(Ordering::Relaxed) as usize / 8;
         let steps = (new * NEW_PATIENCE).max(region.instructions() * PATIENCE) * times;
