@@ -97,8 +97,8 @@ class Machine:
         sound: bool = False,
         engine: str = "auto",
     ) -> Machine: ...
-    def translate_now(self) -> None:
-        """Translates at once what has been seen running, instead of in the background."""
+    def translate_now(self, well: bool) -> None:
+        """Translates at once everything that has been seen running, well or quickly."""
     def tick(self, count: int = 1, render: bool = True, sample_sound: bool = False) -> None:
         """Runs `count` frames; `render` and `sample_sound` are for the last one."""
     def trace_tick(

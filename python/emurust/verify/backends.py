@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from emurust.engine import chosen_engine
 from emurust.verify import fields
 from emurust.verify.errors import ReferenceMissingError, StructLayoutError, VerifyError
 from emurust.verify.protocol import Input, Snapshot, TraceEntry
@@ -29,6 +30,11 @@ BOOT_FRAMES = 65
 BOOT_LOGO_VRAM = np.zeros(8192, dtype=bool)
 BOOT_LOGO_VRAM[0x0010:0x0070] = True
 BOOT_LOGO_VRAM[0x1908:0x194D] = True
+
+#: Frames after which everything seen running is translated, and whether with the care
+#: that only hot code gets otherwise. With the engine "translator" only: short runs meet
+#: all kinds of native code then.
+TRANSLATED_AFTER = {20: False, 90: True, 180: False, 300: True, 900: True}
 
 #: Bus ranges read by ``bus_snapshot``, in this order on both sides. Cartridge RAM is
 #: left out: with a clock register selected a read there makes PyBoy consult the host.
@@ -264,12 +270,17 @@ class EmuRustMachine:
         boot_rom = boot_rom_image() if self._boot else None
         self.gameboy = self._gameboy_class(self._rom, bootrom=boot_rom, sound=self._sound)
         self._debug_state = getattr(self.gameboy, "_debug_state", None)
+        self._steps = 0
         if not self._boot:
             self.gameboy.tick(1, False, False)
 
     def step(self, inputs: Sequence[Input], *, observe: bool) -> None:
         self._queue(inputs)
         self.gameboy.tick(1, observe, observe and self._sound)
+        self._steps += 1
+        well = TRANSLATED_AFTER.get(self._steps)
+        if well is not None and chosen_engine(None) == "translator":
+            self.gameboy._machine.translate_now(well)
 
     def _queue(self, inputs: Sequence[Input]) -> None:
         gameboy = self.gameboy

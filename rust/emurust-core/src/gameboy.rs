@@ -309,13 +309,13 @@ impl GameBoy {
         self.machine.cycles
     }
 
-    /// Translates what has been seen running at once, instead of in the
-    /// background: for tests and measurements.
+    /// Translates everything that has been seen running at once, `well` or quickly,
+    /// instead of what runs often in the background: for tests and measurements.
     ///
     /// # Errors
     /// [`TranslatorError`] if native code cannot be had.
-    pub fn translate_now(&mut self) -> Result<(), TranslatorError> {
-        self.rom.translation().translate_now(&self.rom);
+    pub fn translate_now(&mut self, well: bool) -> Result<(), TranslatorError> {
+        self.rom.translation().translate_now(&self.rom, well);
         self.rom.translation().failure().map_or(Ok(()), Err)
     }
 

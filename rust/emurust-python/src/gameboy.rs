@@ -212,12 +212,12 @@ impl Machine {
         Ok(Self::from_running(Running::new(gameboy, options)))
     }
 
-    /// Translates at once what has been seen running, instead of in the background.
-    fn translate_now(&self, py: Python<'_>) -> PyResult<()> {
+    /// Translates at once everything that has been seen running, well or quickly.
+    fn translate_now(&self, py: Python<'_>, well: bool) -> PyResult<()> {
         gate::released(py, &self.power, |power| {
             let gameboy = &mut power.running()?.gameboy;
             gameboy
-                .translate_now()
+                .translate_now(well)
                 .map_err(|error| CoreError::from(error).to_py_err())
         })
     }

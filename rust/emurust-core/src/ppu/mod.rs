@@ -148,7 +148,7 @@ pub(crate) struct Ppu {
     published_frame: i64,
 
     pub(crate) line_parameters: [[u8; LINE_PARAMETERS]; SCREEN_HEIGHT],
-    pub(crate) lines_alike: LinesAlike,
+    lines_alike: LinesAlike,
     pub(crate) shades: [u8; SCREEN_WIDTH * SCREEN_HEIGHT],
     /// Draw lines; off while nobody will look at the frame.
     pub(crate) rendering: bool,

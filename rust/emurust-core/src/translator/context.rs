@@ -9,6 +9,10 @@ use crate::bus::LATE;
 use crate::machine::Machine;
 use crate::rom::Code;
 
+/// Turns of a waiting loop that native code takes faster than the run loop skips
+/// them: as many as there are while the LCD draws a line.
+const TURNS: u32 = 16;
+
 const PAGE_LEN: usize = 0x1000;
 const PAGES: usize = 16;
 
@@ -22,17 +26,18 @@ type PageTable = [usize; PAGES];
 pub(crate) struct Context {
     // What each block touches comes first.
     flags: Flags,
+    /// T-cycles of the last instruction of the block before, or 0 if there is none
+    /// since native code was entered.
+    last_cycles: u8,
     /// Of the bank at 4000, as [`Place`] has it.
     high_bits: u32,
-    /// Cycles left at the start of the block where a helper is called, or where
-    /// native code was entered or left. (Apart from the next, so that the two are
-    /// not read at once after having been written one by one.)
+    /// Cycles left at the start of the block, or where native code was entered or left.
     time_left: i64,
     /// Native code counts the cycles that are left before this one: the slice ends,
     /// or somebody wants to know where it is.
     end: u64,
-    /// Cycles left at the start of the last instruction of the block before.
-    previous_left: i64,
+    /// Turns of waiting loops before native code asks to have the rest skipped.
+    turns_left: u32,
     /// The caller's value of the register that native code keeps the machine in.
     saved_register: u64,
     read: usize,
@@ -46,6 +51,8 @@ pub(crate) struct Context {
     late_write_pages: PageTable,
     /// What the tables were made for.
     made_for: Option<MadeFor>,
+    /// Offset in the image of the bank that pages 4 to 7 are.
+    bank: usize,
     /// What the profile has not been told yet.
     pub(super) work: Work,
     /// What a helper panicked with; raised again once native code has returned.
@@ -87,18 +94,7 @@ impl Flags {
 struct MadeFor {
     machine: usize,
     image: usize,
-    rom_high: usize,
     rendering: bool,
-}
-
-impl MadeFor {
-    fn differs_in_bank(&self, other: &Self) -> bool {
-        let same_bank = Self {
-            rom_high: other.rom_high,
-            ..*self
-        };
-        same_bank == *other
-    }
 }
 
 pub(super) const READ_PAGES: usize = offset_of!(Context, read_pages);
@@ -109,7 +105,8 @@ pub(super) const READ: usize = offset_of!(Context, read);
 pub(super) const WRITE: usize = offset_of!(Context, write);
 pub(super) const END: usize = offset_of!(Context, end);
 pub(super) const TIME_LEFT: usize = offset_of!(Context, time_left);
-pub(super) const PREVIOUS_LEFT: usize = offset_of!(Context, previous_left);
+pub(super) const LAST_CYCLES: usize = offset_of!(Context, last_cycles);
+pub(super) const TURNS_LEFT: usize = offset_of!(Context, turns_left);
 pub(super) const SAVED_REGISTER: usize = offset_of!(Context, saved_register);
 pub(super) const ZERO: usize = offset_of!(Context, flags.zero);
 pub(super) const SUBTRACT: usize = offset_of!(Context, flags.subtract);
@@ -177,41 +174,42 @@ impl Moment {
 }
 
 impl Context {
-    /// Brings the tables up to date for a machine that stays where it is until
-    /// native code returns.
+    /// Brings the tables up to date for a machine that stays where it is, with the
+    /// cartridge, and is not told to render or not, while native code is used.
     #[inline]
-    fn prepare(machine: &mut Machine, code: &Code<'_>) {
+    pub(super) fn prepare(machine: &mut Machine, code: &Code<'_>) {
         let made_for = MadeFor {
             machine: (&raw const *machine).addr(),
             image: code.bytes.as_ptr().addr(),
-            rom_high: machine.rom_high,
             rendering: machine.ppu.rendering,
         };
         machine.native.code = (&raw const *code).expose_provenance();
-        match &machine.native.made_for {
-            Some(before) if *before == made_for => {}
-            // Programs switch banks all the time.
-            Some(before) if before.differs_in_bank(&made_for) => {
-                machine.native.map_bank(code, made_for);
-            }
-            _ => Self::rebuild(machine, code, made_for),
+        if machine.native.made_for != Some(made_for) {
+            Self::rebuild(machine, code, made_for);
         }
     }
 
-    /// Pages 4 to 7, the bank at 4000.
-    fn map_bank(&mut self, code: &Code<'_>, made_for: MadeFor) {
-        let rom_is_whole = made_for.rom_high + 0x4000 <= code.bytes.len();
+    /// Pages 4 to 7 are the bank at 4000.
+    #[inline]
+    fn follow_bank(machine: &mut Machine, code: &Code<'_>) {
+        if machine.native.bank != machine.rom_high {
+            machine.native.map_bank(code, machine.rom_high);
+        }
+    }
+
+    fn map_bank(&mut self, code: &Code<'_>, offset: usize) {
+        let rom_is_whole = offset + 0x4000 <= code.bytes.len();
         // See `rebuild` for entries.
         let entry = if rom_is_whole {
-            let bank = code.bytes.as_ptr().expose_provenance() + made_for.rom_high;
+            let bank = code.bytes.as_ptr().expose_provenance() + offset;
             bank.wrapping_sub(0x4000)
         } else {
             0
         };
         self.read_pages[4..8].fill(entry);
         self.late_read_pages[4..8].fill(entry);
-        self.high_bits = Place::high_bits(made_for.rom_high);
-        self.made_for = Some(made_for);
+        self.high_bits = Place::high_bits(offset);
+        self.bank = offset;
     }
 
     #[cold]
@@ -251,18 +249,31 @@ impl Context {
         }
         context.read = (read as ReadHelper as *const ()).expose_provenance();
         context.write = (write as WriteHelper as *const ()).expose_provenance();
-        context.map_bank(code, made_for);
+        context.turns_left = TURNS;
+        context.map_bank(code, machine.rom_high);
+        machine.native.made_for = Some(made_for);
     }
 
-    /// Native code is about to run, until `end` at the latest.
+    /// Native code is about to run, until `end` at the latest. [`Self::prepare`] was
+    /// called for the machine and the cartridge.
     #[inline]
     pub(super) fn enter(machine: &mut Machine, code: &Code<'_>, end: u64) {
-        Self::prepare(machine, code);
+        Self::follow_bank(machine, code);
         let context = &mut machine.native;
         context.flags = Flags::from_f(machine.cpu.f);
         context.end = end;
         context.time_left = end.wrapping_sub(machine.cycles) as i64;
-        context.previous_left = end.wrapping_sub(machine.previous_start) as i64;
+        context.last_cycles = 0;
+    }
+
+    /// Native code asks for the next turn of a waiting loop already, or after some.
+    pub(super) fn await_turn(&mut self, next: bool) {
+        self.turns_left = if next { 1 } else { TURNS };
+    }
+
+    /// Was native code to stop before this cycle?
+    pub(super) fn end_is_before(&self, cycle: u64) -> bool {
+        self.end < cycle
     }
 
     /// The cycle at which so many are left.
@@ -277,9 +288,20 @@ impl Context {
         let context = &machine.native;
         machine.cpu.f = context.flags.to_f();
         machine.cycles = context.before_end(context.time_left);
-        machine.previous_start = context.before_end(context.previous_left);
+        machine.previous_start = machine.last_start(machine.cycles);
         if let Some(message) = machine.native.panic.take() {
             std::panic::resume_unwind(Box::new(message));
+        }
+    }
+}
+
+impl Machine {
+    /// Where the last instruction began if a block of native code begins now.
+    #[inline]
+    fn last_start(&self, now: u64) -> u64 {
+        match self.native.last_cycles {
+            0 => self.previous_start,
+            cycles => now - u64::from(cycles),
         }
     }
 }
@@ -300,7 +322,8 @@ unsafe fn at_moment(
 ) -> u32 {
     // SAFETY: native code runs inside `Machine::call_native`, which holds the
     // machine and the cartridge exclusively and uses neither until it returns.
-    // The address of the cartridge was exposed by `enter` for this very call.
+    // The address of the cartridge was exposed by `prepare`, and its borrower,
+    // `Machine::run_native`, has not returned since.
     let (machine, code) = unsafe {
         let machine = &mut *machine;
         let code = &*std::ptr::with_exposed_provenance::<Code<'_>>(machine.native.code);
@@ -315,7 +338,7 @@ unsafe fn at_moment(
     machine.cycles = context.before_end(context.time_left) + u64::from(offset);
     machine.previous_start = match since_previous {
         Some(cycles) => machine.cycles - u64::from(cycles),
-        None => context.before_end(context.previous_left),
+        None => machine.last_start(machine.cycles),
     };
     let work = || work(machine, code, timing.at.into(), timing.late_cycles());
     match catch_unwind(AssertUnwindSafe(work)) {
@@ -360,7 +383,7 @@ unsafe extern "C" fn write(machine: *mut Machine, addr: u32, value: u32, moment:
                 result |= LEAVE;
             }
             if machine.rom_high != rom_high {
-                Context::prepare(machine, code);
+                Context::follow_bank(machine, code);
                 result |= LEAVE_HIGH;
             }
             result

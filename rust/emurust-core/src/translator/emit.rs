@@ -13,14 +13,14 @@ mod memory;
 use std::collections::HashMap;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{self, InstBuilder, MemFlagsData, Type, Value};
+use cranelift_codegen::ir::types::{I16, I32, I64, I8};
+use cranelift_codegen::ir::{self, InstBuilder, InstructionData, MemFlagsData, Type, Value};
 use cranelift_frontend::FunctionBuilder;
 
 use super::context::Timing;
 use super::exit::Exit;
 use super::layout;
-use super::plan::{Block, Instruction, Place, Plan};
+use super::plan::{Block, Instruction, Place, Plan, Role};
 use crate::waiting::WaitTable;
 use memory::{Address, Next};
 
@@ -116,17 +116,16 @@ struct Emitter<'a, 'f> {
     blocks: HashMap<Place, (ir::Block, &'a Block)>,
     /// Where returns probably lead.
     returns: HashMap<Place, Vec<Place>>,
+    /// A step is being emitted: it is short rather than fast.
+    is_step: bool,
     /// Inside of a routine that is emitted where it is called: where it returns to.
     returns_to: Option<Place>,
     signatures: HelperSignatures,
     cache: Cache,
     machine: Value,
-    /// T-cycles from the start of the block to the end of the slice. Each block
-    /// hands on what it leaves.
-    left: Value,
-    /// Returns to the run loop; parameters are PC, the time left and the reason.
+    /// Returns to the run loop; its parameter is PC below the reason.
     exit: ir::Block,
-    /// Finds the block for an address; parameters are it and the time left.
+    /// Finds the block for the address that is its parameter.
     dispatch: ir::Block,
     /// Where the block being emitted is.
     place: Place,
@@ -134,6 +133,9 @@ struct Emitter<'a, 'f> {
     offset: i64,
     previous_offset: Option<i64>,
 }
+
+/// Bits of PC in what the one exit is told.
+const PC_BITS: i64 = 16;
 
 const TRUSTED: MemFlagsData = MemFlagsData::trusted();
 
@@ -156,7 +158,9 @@ pub(super) fn emit<'f>(
         .iter()
         .map(|block| {
             let label = builder.create_block();
-            builder.append_block_param(label, I64);
+            if block.role == Role::Step {
+                builder.set_cold_block(label);
+            }
             (block.place, (label, block))
         })
         .collect();
@@ -169,11 +173,11 @@ pub(super) fn emit<'f>(
         waits,
         blocks,
         returns,
+        is_step: false,
         returns_to: None,
         signatures,
         cache: Cache::default(),
         machine,
-        left: machine,
         exit,
         dispatch,
         place: Place::new(0, 0),
@@ -272,7 +276,7 @@ impl Emitter<'_, '_> {
                 let high = self.get_half(index, 0);
                 let low = self.get_half(index, 1);
                 let high = self.shift_left(high, 8);
-                self.b.ins().bor(high, low)
+                self.or(high, low)
             }
         };
         self.cache.pairs[index].whole = Some(whole);
@@ -372,20 +376,56 @@ impl Emitter<'_, '_> {
         self.b.ins().iconst(I32, value)
     }
 
+    /// What a value is, if the translation knows.
+    fn constant_of(&self, value: Value) -> Option<i64> {
+        let dfg = &self.b.func.dfg;
+        let inst = dfg.value_def(value).inst()?;
+        match dfg.insts[inst] {
+            InstructionData::UnaryImm { imm, .. } => Some(imm.bits()),
+            _ => None,
+        }
+    }
+
     fn and(&mut self, value: Value, mask: i64) -> Value {
-        self.b.ins().band_imm_u(value, mask)
+        if let Some(known) = self.constant_of(value) {
+            return self.constant(known & mask);
+        }
+        // Zero extension is shorter than a mask.
+        let low = match mask {
+            0xFF => I8,
+            0xFFFF => I16,
+            _ => return self.b.ins().band_imm_u(value, mask),
+        };
+        let low = self.b.ins().ireduce(low, value);
+        self.b.ins().uextend(I32, low)
+    }
+
+    fn or(&mut self, left: Value, right: Value) -> Value {
+        match (self.constant_of(left), self.constant_of(right)) {
+            (Some(left), Some(right)) => self.constant(left | right),
+            _ => self.b.ins().bor(left, right),
+        }
     }
 
     fn add(&mut self, value: Value, addend: i64) -> Value {
-        self.b.ins().iadd_imm_s(value, addend)
+        match self.constant_of(value) {
+            Some(known) => self.constant(known.wrapping_add(addend) & 0xFFFF_FFFF),
+            None => self.b.ins().iadd_imm_s(value, addend),
+        }
     }
 
     fn shift_right(&mut self, value: Value, by: i64) -> Value {
-        self.b.ins().ushr_imm_u(value, by)
+        match self.constant_of(value) {
+            Some(known) => self.constant(known >> by),
+            None => self.b.ins().ushr_imm_u(value, by),
+        }
     }
 
     fn shift_left(&mut self, value: Value, by: i64) -> Value {
-        self.b.ins().ishl_imm_u(value, by)
+        match self.constant_of(value) {
+            Some(known) => self.constant(known << by & 0xFFFF_FFFF),
+            None => self.b.ins().ishl_imm_u(value, by),
+        }
     }
 
     fn is_zero(&mut self, value: Value) -> Value {
@@ -408,15 +448,28 @@ impl Emitter<'_, '_> {
     }
 
     fn store8(&mut self, value: Value, offset: usize) {
-        let machine = self.machine;
-        self.b.ins().istore8(TRUSTED, value, machine, offset as i32);
+        self.store_low(value, I8, self.machine, offset as i32);
     }
 
     fn store16(&mut self, value: Value, offset: usize) {
-        let machine = self.machine;
-        self.b
-            .ins()
-            .istore16(TRUSTED, value, machine, offset as i32);
+        self.store_low(value, I16, self.machine, offset as i32);
+    }
+
+    /// Stores the low part of a value; one that is constant needs no register.
+    fn store_low(&mut self, value: Value, ty: Type, at: Value, offset: i32) {
+        let mask = if ty == I8 { 0xFF } else { 0xFFFF };
+        match self.constant_of(value) {
+            Some(constant) => {
+                let value = self.b.ins().iconst(ty, constant & mask);
+                self.b.ins().store(TRUSTED, value, at, offset);
+            }
+            None if ty == I8 => {
+                self.b.ins().istore8(TRUSTED, value, at, offset);
+            }
+            None => {
+                self.b.ins().istore16(TRUSTED, value, at, offset);
+            }
+        }
     }
 
     fn store(&mut self, value: Value, offset: usize) {
@@ -434,8 +487,7 @@ impl Emitter<'_, '_> {
         let machine = self.machine;
         self.b.ins().set_pinned_reg(machine);
         let pc = self.load16(layout::PC);
-        let left = self.load(I64, layout::TIME_LEFT);
-        self.b.ins().jump(self.dispatch, &[pc.into(), left.into()]);
+        self.b.ins().jump(self.dispatch, &[pc.into()]);
     }
 
     /// Goes on in a block that knows nothing of the ones before.
@@ -479,22 +531,27 @@ impl Emitter<'_, '_> {
     /// The one place where native code returns.
     fn emit_exit(&mut self) {
         let exit = self.exit;
-        let pc = self.b.append_block_param(exit, I32);
-        let left = self.b.append_block_param(exit, I64);
-        let reason = self.b.append_block_param(exit, I64);
+        let code = self.b.append_block_param(exit, I64);
         self.begin_afresh(exit);
-        self.store16(pc, layout::PC);
-        self.store(left, layout::TIME_LEFT);
+        self.store16(code, layout::PC);
+        let reason = self.b.ins().ushr_imm_u(code, PC_BITS);
         let callers = self.load(I64, layout::SAVED_REGISTER);
         self.b.ins().set_pinned_reg(callers);
         self.b.ins().return_(&[reason]);
     }
 
-    /// Returns to the run loop with `left` cycles left; the registers have been flushed.
-    fn leave(&mut self, pc: Value, left: Value, exit: Exit) {
-        let reason = self.b.ins().iconst(I64, exit.encode());
-        let arguments = [pc.into(), left.into(), reason.into()];
-        self.b.ins().jump(self.exit, &arguments);
+    /// Returns to the run loop; the registers have been flushed.
+    fn leave(&mut self, pc: u16, exit: Exit) {
+        let code = i64::from(pc) | exit.encode() << PC_BITS;
+        let code = self.b.ins().iconst(I64, code);
+        self.b.ins().jump(self.exit, &[code.into()]);
+    }
+
+    /// As [`Self::leave`], to an address that the program made.
+    fn leave_to(&mut self, pc: Value, exit: Exit) {
+        let pc = self.b.ins().uextend(I64, pc);
+        let code = self.b.ins().bor_imm_u(pc, exit.encode() << PC_BITS);
+        self.b.ins().jump(self.exit, &[code.into()]);
     }
 
     fn emit_block(&mut self, block: &Block) {
@@ -502,13 +559,13 @@ impl Emitter<'_, '_> {
             return;
         };
         self.begin_afresh(label);
-        self.left = self.b.block_params(label)[0];
         self.emit_body(block);
     }
 
-    /// The block's code, at the present position; `left` is the time left there.
+    /// The block's code, at the present position.
     fn emit_body(&mut self, block: &Block) {
         self.place = block.place;
+        self.is_step = block.role == Role::Step;
         self.offset = 0;
         self.previous_offset = None;
         self.emit_time_check(block);
@@ -525,9 +582,9 @@ impl Emitter<'_, '_> {
             self.offset += cycles;
         }
         if let Some(last) = block.instructions.last() {
-            let left = self.finish_time();
+            self.finish_time();
             self.flush();
-            self.go_to(last.next_pc(), left);
+            self.go_to(last.next_pc());
         }
     }
 
@@ -539,7 +596,7 @@ impl Emitter<'_, '_> {
                 .map(|i| control::straight_cycles(i.op, i.operand))
                 .sum()
         });
-        let left = self.left;
+        let left = self.load(I64, layout::TIME_LEFT);
         let fits = self
             .b
             .ins()
@@ -549,31 +606,50 @@ impl Emitter<'_, '_> {
         self.b.set_cold_block(over);
         self.b.ins().brif(fits, body, &[], over, &[]);
         self.begin(over);
-        let pc = self.constant(block.place.pc().into());
-        self.leave(pc, left, Exit::NoTime);
+        match block.instructions.first() {
+            Some(&first) if block.role == Role::Cut => self.emit_first_step(block.place, first),
+            _ => {
+                self.leave(block.place.pc(), Exit::NO_TIME);
+            }
+        }
         self.begin(body);
     }
 
-    /// Cycles left when the present instruction begins, or `later`.
-    fn left_here(&mut self, later: i64) -> Value {
-        let left = self.left;
-        self.add(left, -(self.offset + later))
+    /// Begins to go through a block in steps.
+    fn emit_first_step(&mut self, place: Place, first: Instruction) {
+        let cache = self.cache;
+        self.emit_body(&Block {
+            place,
+            instructions: vec![first],
+            heat: 0,
+            role: Role::Step,
+        });
+        self.cache = cache;
+        (self.offset, self.previous_offset) = (0, None);
+        self.is_step = false;
     }
 
-    /// The present instruction is the last one's before what comes next.
-    fn note_start(&mut self) {
-        let start = self.left_here(0);
-        self.store(start, layout::PREVIOUS_LEFT);
+    /// So many cycles of the slice are over; until then the time left is that at the
+    /// start of the block. (Kept in memory: a value that lives from block to block
+    /// makes allocating registers much slower, and is in memory most of the time.)
+    fn spend(&mut self, cycles: i64) {
+        let left = self.load(I64, layout::TIME_LEFT);
+        let left = self.b.ins().iadd_imm_s(left, -cycles);
+        self.store(left, layout::TIME_LEFT);
     }
 
-    /// The block ends before the instruction at `offset`; the time left there.
-    fn finish_time(&mut self) -> Value {
+    /// The block ends after an instruction that took so long.
+    fn note_last(&mut self, cycles: i64) {
+        let cycles = self.constant(cycles);
+        self.store8(cycles, layout::LAST_CYCLES);
+    }
+
+    /// The block ends before the instruction at `offset`.
+    fn finish_time(&mut self) {
         if let Some(offset) = self.previous_offset {
-            let left = self.left;
-            let previous = self.add(left, -offset);
-            self.store(previous, layout::PREVIOUS_LEFT);
+            self.note_last(self.offset - offset);
         }
-        self.left_here(0)
+        self.spend(self.offset);
     }
 
     // Guest registers by their numbers in opcodes.
@@ -834,6 +910,7 @@ impl Emitter<'_, '_> {
 
     fn high_address_in_c(&mut self) -> Address {
         let c = self.r8(1);
-        Address::In(self.b.ins().bor_imm_u(c, 0xFF00))
+        let page = self.constant(0xFF00);
+        Address::In(self.or(c, page))
     }
 }

@@ -15,9 +15,13 @@ const MAX_INSTRUCTIONS: usize = 40_000;
 /// execution often enters there.
 const ENTRY_SPACING: usize = 5;
 /// Runs of an instruction before it is worth translating.
-const HOT: u8 = 2;
+pub(super) const HOT: u16 = 256;
 /// A block with less than this part of the time is cold.
 const COLD_SHARE: u32 = 20_000;
+/// Steps are made for a block in which slices end once in so many looks, and no
+/// less often than that.
+const CUT_SHARE: u32 = 100;
+const LEAST_CUTS: u32 = 256;
 
 /// Where code is: its address, and the bank that is mapped there. Two places
 /// differ if either does, because both show in what the code does.
@@ -57,9 +61,18 @@ impl Place {
         Self::new(pc, self.high_offset())
     }
 
+    /// Number of the place for which [`Self::new`] has the same arguments.
+    #[inline]
+    pub(super) fn index_of(pc: u16, high_offset: usize) -> usize {
+        let bank = if pc < 0x4000 { 0 } else { high_offset };
+        bank + usize::from(pc)
+    }
+
     /// Number of the place in tables of [`places`] entries.
     pub(super) fn index(self) -> usize {
-        self.high_offset() + usize::from(self.pc())
+        // A bank of the image is 4000, and so are two bits.
+        const { assert!(ROM_BANK_SIZE == 1 << 14) };
+        ((self.0 & 0xFFFF_0000) >> 2) as usize + usize::from(self.pc())
     }
 
     fn from_index(index: usize) -> Self {
@@ -194,6 +207,18 @@ pub(super) struct Block {
     pub(super) instructions: Vec<Instruction>,
     /// How often it was found running, by looks at random moments.
     pub(super) heat: u32,
+    pub(super) role: Role,
+}
+
+/// How a block is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// It runs where all of it fits into the slice.
+    Whole,
+    /// As that; slices often end within it, so that there are steps for the rest.
+    Cut,
+    /// One instruction of a block that is cut.
+    Step,
 }
 
 impl Block {
@@ -210,9 +235,14 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The blocks of what the profile saw running often enough, without those that exist.
-    pub(super) fn new(image: &[u8], profile: &Profile, exists: impl Fn(Place) -> bool) -> Self {
-        let hot = hot_instructions(image, profile);
+    /// The blocks of what the profile saw running so often, without those that exist.
+    pub(super) fn new(
+        image: &[u8],
+        profile: &Profile,
+        least_runs: u16,
+        exists: impl Fn(Place) -> bool,
+    ) -> Self {
+        let hot = hot_instructions(image, profile, least_runs);
         let leaders = leaders(&hot);
         let begins = with_entries(&hot, &leaders, |place| profile.is_entry(place));
         let mut blocks = Vec::new();
@@ -233,6 +263,7 @@ impl Plan {
                     place: leader.at(first.pc),
                     instructions: part.to_vec(),
                     heat,
+                    role: Role::Whole,
                 });
             }
         }
@@ -241,12 +272,36 @@ impl Plan {
         Self { blocks }
     }
 
-    /// The blocks in which nearly all time is spent.
-    pub(super) fn only_hot(mut self) -> Self {
+    /// The blocks in which nearly all time is spent, in steps, too, where slices end.
+    pub(super) fn only_hot(mut self, profile: &Profile) -> Self {
         let total: u32 = self.blocks.iter().map(|block| block.heat).sum();
         let least = (total / COLD_SHARE).max(1);
         self.blocks.retain(|block| block.heat >= least);
+        self.add_steps(profile, (total / CUT_SHARE).max(LEAST_CUTS));
         self
+    }
+
+    /// The machine need not be interpreted where a slice ends within a block, nor
+    /// from there on in the next one.
+    pub(super) fn add_steps(&mut self, profile: &Profile, least_cuts: u32) {
+        let mut steps = Vec::new();
+        for block in &mut self.blocks {
+            if profile.cuts(block.place) >= least_cuts {
+                block.role = Role::Cut;
+                let place = block.place;
+                let later = block.instructions.iter().skip(1);
+                steps.extend(later.map(|&instruction| Block {
+                    place: place.at(instruction.pc),
+                    instructions: vec![instruction],
+                    heat: 0,
+                    role: Role::Step,
+                }));
+            }
+        }
+        self.blocks.append(&mut steps);
+        // Stable: where a block begins anyway no step does.
+        self.blocks.sort_by_key(|block| block.place);
+        self.blocks.dedup_by_key(|block| block.place);
     }
 
     pub(super) fn instructions(&self) -> usize {
@@ -254,8 +309,12 @@ impl Plan {
     }
 }
 
-fn hot_instructions(image: &[u8], profile: &Profile) -> BTreeMap<Place, Instruction> {
-    let mut threshold = HOT;
+fn hot_instructions(
+    image: &[u8],
+    profile: &Profile,
+    least_runs: u16,
+) -> BTreeMap<Place, Instruction> {
+    let mut threshold = least_runs;
     loop {
         let hot: BTreeMap<Place, Instruction> = (0..places(image.len()))
             .map(Place::from_index)
@@ -264,7 +323,7 @@ fn hot_instructions(image: &[u8], profile: &Profile) -> BTreeMap<Place, Instruct
                 Instruction::decode(image, place).map(|instruction| (place, instruction))
             })
             .collect();
-        if hot.len() <= MAX_INSTRUCTIONS || threshold == u8::MAX {
+        if hot.len() <= MAX_INSTRUCTIONS || threshold == u16::MAX {
             return hot.into_iter().take(MAX_INSTRUCTIONS).collect();
         }
         threshold = threshold.saturating_mul(2);

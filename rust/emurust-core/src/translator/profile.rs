@@ -1,21 +1,23 @@
 //! What has been running, in the interpreter and in native code, so that it can
 //! be translated and translated well.
 
-use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use super::plan::{places, Place};
 
 /// Entries in the middle of a block before one is made there: interpreting to
 /// the next block has then cost about as much as making it.
-const OFTEN: u8 = 200;
+const OFTEN: u16 = 200;
 
 /// Counts of one cartridge, shared by all its machines. Counts may be lost where
 /// two threads count at once: they choose what is translated and nothing else.
 #[derive(Debug)]
 pub(super) struct Profile {
-    counts: Box<[AtomicU8]>,
+    counts: Box<[AtomicU16]>,
     /// How often execution was found to begin at a place.
-    entries: Box<[AtomicU8]>,
+    entries: Box<[AtomicU16]>,
+    /// How often the rest of a slice was too short for a block.
+    cuts: Box<[AtomicU16]>,
     /// How often native code was found at a block by a look at a random moment.
     heat: Box<[AtomicU16]>,
     looks: AtomicU32,
@@ -29,8 +31,9 @@ impl Profile {
     pub(super) fn new(image_len: usize) -> Self {
         let places = places(image_len);
         Self {
-            counts: (0..places).map(|_| AtomicU8::new(0)).collect(),
-            entries: (0..places).map(|_| AtomicU8::new(0)).collect(),
+            counts: (0..places).map(|_| AtomicU16::new(0)).collect(),
+            entries: (0..places).map(|_| AtomicU16::new(0)).collect(),
+            cuts: (0..places).map(|_| AtomicU16::new(0)).collect(),
             heat: (0..places).map(|_| AtomicU16::new(0)).collect(),
             looks: AtomicU32::new(0),
             quick_looks: AtomicU32::new(0),
@@ -51,23 +54,24 @@ impl Profile {
         count(self.entries.get(place.index()));
     }
 
+    /// The rest of the slice was too short for the block here.
+    #[inline]
+    pub(super) fn note_cut(&self, place: Place) {
+        count(self.cuts.get(place.index()));
+    }
+
     /// A look at a random moment found native code at this block.
     pub(super) fn note_heat(&self, place: Place) {
-        if let Some(heat) = self.heat.get(place.index()) {
-            let seen = heat.load(Ordering::Relaxed);
-            heat.store(seen.saturating_add(1), Ordering::Relaxed);
-        }
+        count(self.heat.get(place.index()));
     }
 
     pub(super) fn heat(&self, place: Place) -> u32 {
-        self.heat
-            .get(place.index())
-            .map_or(0, |heat| heat.load(Ordering::Relaxed).into())
+        counted(self.heat.get(place.index())).into()
     }
 
     /// What was hot long ago counts for less and less.
     pub(super) fn cool(&self) {
-        for heat in &self.heat {
+        for heat in self.heat.iter().chain(&self.cuts) {
             let seen = heat.load(Ordering::Relaxed);
             if seen > 0 {
                 heat.store(seen / 2, Ordering::Relaxed);
@@ -103,27 +107,33 @@ impl Profile {
         self.crossings.store(0, Ordering::Relaxed);
     }
 
-    pub(super) fn count(&self, place: Place) -> u8 {
-        self.counts
-            .get(place.index())
-            .map_or(0, |count| count.load(Ordering::Relaxed))
+    /// How often the instruction here ran in the interpreter.
+    pub(super) fn count(&self, place: Place) -> u16 {
+        counted(self.counts.get(place.index()))
+    }
+
+    /// How often a slice ended in the block that begins here.
+    pub(super) fn cuts(&self, place: Place) -> u32 {
+        counted(self.cuts.get(place.index())).into()
     }
 
     /// Execution begins here often: a block should, too.
     pub(super) fn is_entry(&self, place: Place) -> bool {
-        self.entries
-            .get(place.index())
-            .is_some_and(|count| count.load(Ordering::Relaxed) >= OFTEN)
+        counted(self.entries.get(place.index())) >= OFTEN
     }
 }
 
-fn count(cell: Option<&AtomicU8>) {
+fn counted(cell: Option<&AtomicU16>) -> u16 {
+    cell.map_or(0, |count| count.load(Ordering::Relaxed))
+}
+
+fn count(cell: Option<&AtomicU16>) {
     let Some(count) = cell else {
         return;
     };
     let seen = count.load(Ordering::Relaxed);
     // Writing what is there already would take the cache line from other threads.
-    if seen < u8::MAX {
+    if seen < u16::MAX {
         count.store(seen + 1, Ordering::Relaxed);
     }
 }
@@ -138,13 +148,14 @@ pub(super) struct Work {
     pub(super) crossings: u32,
     pub(super) looks: u32,
     pub(super) quick_looks: u32,
-    /// Cycles of native code before the next look at where it is.
-    pub(super) until_look: u64,
+    /// T-cycles of native code before the next look at where it is; below zero if
+    /// it took longer.
+    pub(super) until_look: i64,
     random: u32,
 }
 
 /// T-cycles of native code between two looks, on average.
-const LOOK_INTERVAL: u64 = 1 << 17;
+const LOOK_INTERVAL: i64 = 1 << 17;
 
 impl Default for Work {
     fn default() -> Self {
@@ -168,7 +179,13 @@ impl Work {
             .random
             .wrapping_mul(1_664_525)
             .wrapping_add(1_013_904_223);
-        self.until_look = LOOK_INTERVAL / 2 + u64::from(self.random) * LOOK_INTERVAL / (1 << 32);
+        self.until_look = LOOK_INTERVAL / 2 + i64::from(self.random) * LOOK_INTERVAL / (1 << 32);
+    }
+
+    /// The cycle at which a look is due if native code runs from now on.
+    #[inline]
+    pub(super) fn look_at(&self, now: u64) -> u64 {
+        now + self.until_look.max(0) as u64
     }
 
     /// Tells the profile if it is worth it.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::context::Context;
 use super::exit::Exit;
 use super::native::{NativeFunction, Tier, TranslatorError};
-use super::plan::{places, Place, Plan};
+use super::plan::{places, Place, Plan, HOT};
 use super::profile::Profile;
 use crate::cpu::interpreter::Lookahead;
 use crate::machine::Machine;
@@ -43,6 +43,9 @@ pub(super) enum Growth {
     Hot,
     /// After that, one quick function for the rest, instead of all others.
     Rest,
+    /// One function for everything that was ever running, instead of all others; a
+    /// good one in steps, too: for tests.
+    Everything(Tier),
 }
 
 impl Region {
@@ -66,12 +69,13 @@ impl Region {
             Growth::New => self.with_new(image, waits),
             Growth::Hot => self.with_hot(image, waits).map(Some),
             Growth::Rest => self.with_rest(image, waits).map(Some),
+            Growth::Everything(tier) => self.with_everything(image, waits, tier).map(Some),
         }
     }
 
     fn with_new(&self, image: &[u8], waits: &WaitTable) -> Result<Option<Self>, TranslatorError> {
-        let is_translated = |place| self.owner(place).is_some();
-        let new = Plan::new(image, &self.profile, is_translated);
+        let is_translated = |place: Place| self.owner(place.index()).is_some();
+        let new = Plan::new(image, &self.profile, HOT, is_translated);
         if new.blocks.is_empty() {
             return Ok(None);
         }
@@ -92,8 +96,8 @@ impl Region {
         }
         let keeps =
             |function: &NativeFunction| !function.is_quick() || function.instructions() > size;
-        let plan = Plan::new(image, &self.profile, |place| {
-            self.owner(place).is_some_and(keeps)
+        let plan = Plan::new(image, &self.profile, HOT, |place| {
+            self.owner(place.index()).is_some_and(keeps)
         });
         let mut region = self.with_functions(image, keeps);
         region.translate(&plan, image, waits, Tier::Quick)?;
@@ -101,7 +105,7 @@ impl Region {
     }
 
     fn with_hot(&self, image: &[u8], waits: &WaitTable) -> Result<Self, TranslatorError> {
-        let hot = Plan::new(image, &self.profile, |_| false).only_hot();
+        let hot = Plan::new(image, &self.profile, HOT, |_| false).only_hot(&self.profile);
         let mut region = self.with_functions(image, |_| true);
         region.translate(&hot, image, waits, Tier::Good)?;
         self.profile.cool();
@@ -111,11 +115,26 @@ impl Region {
     fn with_rest(&self, image: &[u8], waits: &WaitTable) -> Result<Self, TranslatorError> {
         let newest = self.functions.last().map(Arc::as_ptr);
         let keeps = |function: &NativeFunction| newest == Some(std::ptr::from_ref(function));
-        let rest = Plan::new(image, &self.profile, |place| {
-            self.owner(place).is_some_and(keeps)
+        let rest = Plan::new(image, &self.profile, HOT, |place| {
+            self.owner(place.index()).is_some_and(keeps)
         });
         let mut region = self.with_functions(image, keeps);
         region.translate(&rest, image, waits, Tier::Quick)?;
+        Ok(region)
+    }
+
+    fn with_everything(
+        &self,
+        image: &[u8],
+        waits: &WaitTable,
+        tier: Tier,
+    ) -> Result<Self, TranslatorError> {
+        let mut plan = Plan::new(image, &self.profile, 1, |_| false);
+        if tier == Tier::Good {
+            plan.add_steps(&self.profile, 0);
+        }
+        let mut region = self.with_functions(image, |_| false);
+        region.translate(&plan, image, waits, tier)?;
         Ok(region)
     }
 
@@ -181,119 +200,138 @@ impl Region {
         self.functions.len()
     }
 
-    /// The function with a block at a place.
+    /// The function with a block at a place, by its number.
     #[inline]
-    fn owner(&self, place: Place) -> Option<&NativeFunction> {
-        let number = usize::from(*self.owners.get(place.index())?);
+    fn owner(&self, index: usize) -> Option<&NativeFunction> {
+        let number = usize::from(*self.owners.get(index)?);
         self.functions.get(number.wrapping_sub(1)).map(Arc::as_ref)
     }
 }
 
 impl Machine {
-    /// Native code does the same as the interpreter here: code comes from where
-    /// the plan supposed it, and no DMA is under way to be advanced by accesses.
-    pub(crate) fn can_run_native(&self) -> bool {
-        self.rom_low == 0 && self.rom_fetch_limit != 0 && !self.dma.active
+    /// The native function for PC. None if code does not come from where the plan
+    /// supposed it, or DMA is under way, which accesses advance.
+    #[inline]
+    fn native_function<'r>(&self, region: &'r Region) -> Option<&'r NativeFunction> {
+        let pc = self.cpu.pc;
+        // Nothing is fetched from the image while the boot ROM is mapped.
+        if pc >= self.rom_fetch_limit || self.rom_low != 0 || self.dma.active {
+            return None;
+        }
+        region.owner(Place::index_of(pc, self.rom_high))
     }
 
     /// As `run_plain`, with native code where there is any.
     #[inline(never)]
     pub(crate) fn run_native(&mut self, rom: Code<'_>, region: &Region, ahead: &mut Lookahead) {
-        let mut interpreted = 0;
+        Context::prepare(self, &rom);
         // Execution came here by a jump, or because no function knew the place.
         let mut jumped = false;
         let mut waiting = Turn::none();
         while self.cycles < self.slice_end {
-            let pc = self.cpu.pc;
-            if pc >= self.rom_fetch_limit {
-                self.step_once(rom, ahead);
+            let Some(function) = self.native_function(region) else {
+                self.interpret_one(rom, region, ahead, &mut jumped);
                 continue;
+            };
+            *ahead = Lookahead::default();
+            jumped = true;
+            let exit = self.call_native(&rom, region, function);
+            if exit == Exit::NO_TIME {
+                self.look_or_finish(rom, region, ahead);
+            } else if exit != Exit::UNKNOWN && exit != Exit::AGAIN {
+                let (jump, turn) = exit.waiting_loop();
+                self.sit_out(rom, jump, turn, &mut waiting);
             }
-            let place = Place::new(pc, self.rom_high);
-            let owner = region.owner(place).filter(|_| self.can_run_native());
-            if let Some(function) = owner {
-                *ahead = Lookahead::default();
-                let before = self.cycles;
-                let look_at = before.saturating_add(self.native.work.until_look);
-                let end = self.slice_end.min(look_at);
-                let exit = self.call_native(rom, region, function, end);
-                let work = &mut self.native.work;
-                work.until_look = work.until_look.saturating_sub(self.cycles - before);
-                match exit {
-                    Exit::Again | Exit::Unknown => {}
-                    Exit::NoTime if end < self.slice_end => self.look(region),
-                    Exit::NoTime => {
-                        self.run_plain(rom, ahead);
-                        break;
-                    }
-                    Exit::Wait { jump, turn } => self.sit_out(rom, jump, turn, &mut waiting),
-                }
-                jumped = true;
-                continue;
-            }
-            if jumped {
-                region.profile.note_entry(place);
-            }
-            region.profile.note(place);
-            interpreted += 1;
-            let after = pc.wrapping_add(3);
-            self.step_once(rom, ahead);
-            jumped = !(pc..=after).contains(&self.cpu.pc);
         }
-        let work = &mut self.native.work;
-        work.steps += interpreted;
-        work.tell(&region.profile);
+        self.native.work.tell(&region.profile);
     }
 
-    /// Runs a native function from PC on, and others where it does not know the
-    /// place but they do.
-    #[inline]
-    fn call_native(
+    /// Executes an instruction of which there is no translation, and tells the profile.
+    fn interpret_one(
         &mut self,
         rom: Code<'_>,
         region: &Region,
-        first: &NativeFunction,
-        end: u64,
-    ) -> Exit {
-        Context::enter(self, &rom, end);
+        ahead: &mut Lookahead,
+        jumped: &mut bool,
+    ) {
+        let pc = self.cpu.pc;
+        if pc >= self.rom_fetch_limit {
+            return self.step_once(rom, ahead);
+        }
+        let place = Place::new(pc, self.rom_high);
+        if *jumped {
+            region.profile.note_entry(place);
+        }
+        region.profile.note(place);
+        self.native.work.steps += 1;
+        let after = pc.wrapping_add(3);
+        self.step_once(rom, ahead);
+        *jumped = !(pc..=after).contains(&self.cpu.pc);
+    }
+
+    /// Runs a native function from PC on, and others where it does not know the
+    /// place but they do, to the end of the slice or to the next look at most.
+    #[inline]
+    fn call_native(&mut self, rom: &Code<'_>, region: &Region, first: &NativeFunction) -> Exit {
+        let work = &self.native.work;
+        Context::enter(self, rom, self.slice_end.min(work.look_at(self.cycles)));
+        let before = self.cycles;
         let mut function = first;
         let exit = loop {
             let exit = function.call(self);
-            let pc = self.cpu.pc;
-            if exit != Exit::Unknown || pc >= self.rom_fetch_limit {
+            if exit != Exit::UNKNOWN {
                 break exit;
             }
-            let place = Place::new(pc, self.rom_high);
-            let Some(next) = region.owner(place) else {
+            let Some(next) = self.native_function(region) else {
                 break exit;
             };
-            self.native.work.crossings += 1;
-            if self.native.work.crossings.is_multiple_of(CROSSINGS_NOTED) {
-                region.profile.note_heat(place);
-            }
+            self.note_crossing(region);
             function = next;
         };
         Context::finish(self);
+        self.native.work.until_look -= (self.cycles - before) as i64;
         exit
     }
 
-    /// Native code was stopped at a random moment to see where it is.
-    #[cold]
-    fn look(&mut self, region: &Region) {
-        let place = Place::new(self.cpu.pc, self.rom_high);
-        region.profile.note_heat(place);
-        let is_quick = region.owner(place).is_some_and(NativeFunction::is_quick);
-        self.native.work.note_look(is_quick);
+    /// Execution goes from one native function to another.
+    fn note_crossing(&mut self, region: &Region) {
+        let work = &mut self.native.work;
+        work.crossings += 1;
+        if work.crossings.is_multiple_of(CROSSINGS_NOTED) {
+            let place = Place::new(self.cpu.pc, self.rom_high);
+            region.profile.note_heat(place);
+        }
     }
 
-    /// Native code is at the top of a waiting loop. Turns are skipped after it has
-    /// taken one since it last came here, which took `turn` cycles.
+    /// The next block does not fit: because it is time for a look, or into the slice.
+    #[inline(never)]
+    fn look_or_finish(&mut self, rom: Code<'_>, region: &Region, ahead: &mut Lookahead) {
+        if self.cycles >= self.slice_end {
+            return;
+        }
+        let place = Place::new(self.cpu.pc, self.rom_high);
+        if self.native.end_is_before(self.slice_end) {
+            region.profile.note_heat(place);
+            let is_quick = region
+                .owner(place.index())
+                .is_some_and(NativeFunction::is_quick);
+            self.native.work.note_look(is_quick);
+        } else {
+            region.profile.note_cut(place);
+            self.run_plain(rom, ahead);
+        }
+    }
+
+    /// Native code is at the top of a waiting loop, after some turns. More are skipped
+    /// after it has taken one since it last came here, which took `turn` cycles.
     fn sit_out(&mut self, rom: Code<'_>, jump: u16, turn: u16, begun: &mut Turn) {
+        let mut begins = false;
         if begun.jump == jump && self.cycles == begun.started.wrapping_add(turn.into()) {
             self.finish_turn(begun);
             begun.started = u64::MAX;
         } else if let Some(wait) = self.wait_at(rom, jump) {
-            self.begin_turn(wait, jump, begun);
+            begins = self.begin_turn(wait, jump, begun);
         }
+        self.native.await_turn(begins);
     }
 }

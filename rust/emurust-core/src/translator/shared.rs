@@ -4,7 +4,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::native::TranslatorError;
+use super::native::{Tier, TranslatorError};
 use super::profile::Profile;
 use super::region::{Growth, Region};
 use crate::rom::Rom;
@@ -142,10 +142,11 @@ impl Translation {
         self.wanted_looks.store(u32::MAX, Ordering::Relaxed);
     }
 
-    /// Translates at once what has been seen running.
-    pub(crate) fn translate_now(&self, rom: &Rom) {
+    /// Translates at once everything that has been seen running.
+    pub(crate) fn translate_now(&self, rom: &Rom, well: bool) {
         self.translations.fetch_add(1, Ordering::Relaxed);
-        self.translate(rom);
+        let tier = if well { Tier::Good } else { Tier::Quick };
+        self.grow(rom, Growth::Everything(tier));
     }
 
     fn translate(&self, rom: &Rom) {
@@ -197,7 +198,7 @@ impl Translation {
     fn adopt(&self, region: Region, growth: Growth) {
         let new = match growth {
             Growth::New => region.new_instructions(),
-            Growth::Hot | Growth::Rest => 0,
+            Growth::Hot | Growth::Rest | Growth::Everything(_) => 0,
         };
         let times = 1 + self.translations.load(Ordering::Relaxed) as usize / 8;
         let steps = (new * NEW_PATIENCE).max(region.instructions() * PATIENCE) * times;

@@ -56,12 +56,11 @@ pub(super) fn straight_cycles(op: u8, operand: u16) -> i64 {
 }
 
 impl Emitter<'_, '_> {
-    /// The block ends with the present instruction: its start becomes the last
-    /// one's. The time left `cycles` later, when the next block begins.
-    fn end_block(&mut self, cycles: i64) -> Value {
-        self.note_start();
+    /// The block ends with the present instruction, which takes so long.
+    fn end_block(&mut self, cycles: i64) {
+        self.note_last(cycles);
         self.flush();
-        self.left_here(cycles)
+        self.spend(self.offset + cycles);
     }
 
     /// Emits an instruction that may jump.
@@ -77,9 +76,9 @@ impl Emitter<'_, '_> {
             0xC9 => self.emit_return(instruction.pc, 4, 16),
             0xD9 => self.emit_return_from_interrupt(),
             0xE9 => {
-                let left = self.end_block(4);
+                self.end_block(4);
                 let hl = self.get(Register::Hl);
-                self.b.ins().jump(self.dispatch, &[hl.into(), left.into()]);
+                self.b.ins().jump(self.dispatch, &[hl.into()]);
             }
             // RST
             _ => self.emit_rst(next_pc, target),
@@ -126,47 +125,49 @@ impl Emitter<'_, '_> {
             cycles: 16,
         };
         self.push(value, 8, next);
-        let left = self.end_block(16);
-        self.go_to(target, left);
+        self.end_block(16);
+        self.go_to(target);
     }
 
     fn emit_call(&mut self, next_pc: u16, target: u16, cycles: i64) {
         let value = self.constant(next_pc.into());
         self.push(value, 16, Next { pc: target, cycles });
-        let left = self.end_block(cycles);
+        self.end_block(cycles);
         let place = self.place.at(target);
         let leaves_low_code = self.place.pc() < 0x4000 && target >= 0x4000;
         match self.blocks.get(&place) {
             Some(&(_, routine))
-                if !leaves_low_code && self.returns_to.is_none() && is_short_routine(routine) =>
+                if !leaves_low_code
+                    && !self.is_step
+                    && self.returns_to.is_none()
+                    && is_short_routine(routine) =>
             {
-                self.emit_inline(routine, left, self.place.at(next_pc));
+                self.emit_inline(routine, self.place.at(next_pc));
             }
-            _ => self.go_to(target, left),
+            _ => self.go_to(target),
         }
     }
 
     /// Emits a routine where it is called, so that its return needs no search.
-    fn emit_inline(&mut self, routine: &Block, left: Value, returns_to: Place) {
+    fn emit_inline(&mut self, routine: &Block, returns_to: Place) {
         let (place, offset, previous_offset) = (self.place, self.offset, self.previous_offset);
-        let (callers_left, cache) = (self.left, self.cache);
+        let cache = self.cache;
         self.returns_to = Some(returns_to);
         // The caller has flushed the registers; what is known of them stays true.
-        self.left = left;
         self.emit_body(routine);
         self.returns_to = None;
         (self.place, self.offset, self.previous_offset) = (place, offset, previous_offset);
-        (self.left, self.cache) = (callers_left, cache);
+        self.cache = cache;
     }
 
     fn emit_return(&mut self, ret: u16, low_at: u8, cycles: i64) {
         let pc = self.pop(low_at);
-        let left = self.end_block(cycles);
+        self.end_block(cycles);
         let known = self
             .returns_to
             .and_then(|place| Some((place, self.label(place)?)));
         let Some((place, label)) = known else {
-            return self.emit_return_to_callers(ret, pc, left);
+            return self.emit_return_to_callers(ret, pc);
         };
         // The program may have changed the address, or the bank.
         let mut is_there = self
@@ -181,16 +182,17 @@ impl Emitter<'_, '_> {
                     .icmp_imm_u(IntCC::Equal, bits, i64::from(place.bits() & 0xFFFF_0000));
             is_there = self.b.ins().band(is_there, same_bank);
         }
-        let elsewhere = [pc.into(), left.into()];
+        let elsewhere = [pc.into()];
         self.b
             .ins()
-            .brif(is_there, label, &[left.into()], self.dispatch, &elsewhere);
+            .brif(is_there, label, &[], self.dispatch, &elsewhere);
     }
 
     /// Tries where the routine is called before searching among all blocks.
-    fn emit_return_to_callers(&mut self, ret: u16, pc: Value, left: Value) {
+    fn emit_return_to_callers(&mut self, ret: u16, pc: Value) {
         let callers = self.returns.get(&self.place.at(ret));
-        let callers = callers.cloned().unwrap_or_default();
+        let callers = callers.filter(|_| !self.is_step).cloned();
+        let callers = callers.unwrap_or_default();
         let some_are_high = callers.iter().any(|caller| caller.pc() >= 0x4000);
         let place = if some_are_high { self.place_of(pc) } else { pc };
         for caller in callers {
@@ -202,12 +204,10 @@ impl Emitter<'_, '_> {
                 .ins()
                 .icmp_imm_u(IntCC::Equal, place, i64::from(caller.bits()));
             let other = self.b.create_block();
-            self.b
-                .ins()
-                .brif(is_there, label, &[left.into()], other, &[]);
+            self.b.ins().brif(is_there, label, &[], other, &[]);
             self.begin(other);
         }
-        self.b.ins().jump(self.dispatch, &[pc.into(), left.into()]);
+        self.b.ins().jump(self.dispatch, &[pc.into()]);
     }
 
     /// The place that an address is now, as a number.
@@ -220,15 +220,14 @@ impl Emitter<'_, '_> {
 
     /// PC stays where it is, and the slice ends.
     fn emit_halt(&mut self, pc: u16) {
-        let left = self.end_block(4);
+        self.end_block(4);
         let yes = self.constant(1);
         let no = self.constant(0);
         self.store8(yes, layout::HALTED);
         self.store8(no, layout::HALTED_DURING_EI);
         let ended = self.b.ins().iconst(I64, 0);
         self.store(ended, layout::SLICE_END);
-        let pc = self.constant(pc.into());
-        self.leave(pc, left, Exit::Again);
+        self.leave(pc, Exit::AGAIN);
     }
 
     fn emit_return_from_interrupt(&mut self) {
@@ -239,22 +238,22 @@ impl Emitter<'_, '_> {
         let pending = self.b.ins().band(requested, enabled);
         let pending = self.and(pending, 0x1F);
         let pc = self.pop(4);
-        let left = self.end_block(16);
+        self.end_block(16);
         let waiting = self.b.create_block();
         self.b.set_cold_block(waiting);
-        let back = [pc.into(), left.into()];
+        let back = [pc.into()];
         self.b
             .ins()
             .brif(pending, waiting, &[], self.dispatch, &back);
         self.begin(waiting);
         let zero = self.b.ins().iconst(I64, 0);
         self.store(zero, layout::SLICE_END);
-        self.leave(pc, left, Exit::Again);
+        self.leave_to(pc, Exit::AGAIN);
     }
 
     /// A jump within the code: on the way back it may close a waiting loop.
     fn jump_to(&mut self, instruction: Instruction, target: u16, cycles: i64) {
-        let left = self.end_block(cycles);
+        self.end_block(cycles);
         let jump = instruction.pc;
         let goes_back = if instruction.op & 0xC7 == 0 {
             instruction.operand as u8 >= 0x80
@@ -265,11 +264,19 @@ impl Emitter<'_, '_> {
         let offset = Place::offset(self.place.at(jump));
         if goes_back && same_bank && self.waits.find(offset).is_some() {
             let turn = self.loop_cycles(target, jump) + cycles;
-            let pc = self.constant(target.into());
-            let turn = turn as u16;
-            self.leave(pc, left, Exit::Wait { jump, turn });
+            let turns = self.load(I32, layout::TURNS_LEFT);
+            let turns = self.b.ins().iadd_imm_s(turns, -1);
+            self.store(turns, layout::TURNS_LEFT);
+            let on = self.b.create_block();
+            let wait = self.b.create_block();
+            self.b.set_cold_block(wait);
+            self.b.ins().brif(turns, on, &[], wait, &[]);
+            self.begin(wait);
+            self.leave(target, Exit::waiting(jump, turn as u16));
+            self.begin(on);
+            self.go_to(target);
         } else {
-            self.go_to(target, left);
+            self.go_to(target);
         }
     }
 
@@ -292,24 +299,23 @@ impl Emitter<'_, '_> {
     }
 
     /// Goes on at an address that is known.
-    pub(super) fn go_to(&mut self, pc: u16, left: Value) {
+    pub(super) fn go_to(&mut self, pc: u16) {
         let leaves_low_code = self.place.pc() < 0x4000 && pc >= 0x4000;
         if leaves_low_code {
-            self.go_to_high(pc, left);
+            self.go_to_high(pc);
         } else if let Some(label) = self.label(self.place.at(pc)) {
-            self.b.ins().jump(label, &[left.into()]);
+            self.b.ins().jump(label, &[]);
         } else {
-            self.leave_unknown(pc, left);
+            self.leave_unknown(pc);
         }
     }
 
-    fn leave_unknown(&mut self, pc: u16, left: Value) {
+    fn leave_unknown(&mut self, pc: u16) {
         let out = self.b.create_block();
         self.b.set_cold_block(out);
         self.b.ins().jump(out, &[]);
         self.begin(out);
-        let pc = self.constant(pc.into());
-        self.leave(pc, left, Exit::Unknown);
+        self.leave(pc, Exit::UNKNOWN);
     }
 
     fn high_bits(&mut self) -> Value {
@@ -317,7 +323,7 @@ impl Emitter<'_, '_> {
     }
 
     /// From below 4000 to above, in whichever bank is there.
-    fn go_to_high(&mut self, pc: u16, left: Value) {
+    fn go_to_high(&mut self, pc: u16) {
         let mut candidates: Vec<Place> = self
             .blocks
             .keys()
@@ -326,11 +332,11 @@ impl Emitter<'_, '_> {
             .collect();
         candidates.sort_unstable();
         if candidates.is_empty() {
-            return self.leave_unknown(pc, left);
+            return self.leave_unknown(pc);
         }
         if candidates.len() > MAX_BANKS_TRIED {
             let pc = self.constant(pc.into());
-            self.b.ins().jump(self.dispatch, &[pc.into(), left.into()]);
+            self.b.ins().jump(self.dispatch, &[pc.into()]);
             return;
         }
         let bits = self.high_bits();
@@ -343,12 +349,10 @@ impl Emitter<'_, '_> {
                     .ins()
                     .icmp_imm_u(IntCC::Equal, bits, i64::from(place.bits() & 0xFFFF_0000));
             let other = self.b.create_block();
-            self.b
-                .ins()
-                .brif(is_here, label, &[left.into()], other, &[]);
+            self.b.ins().brif(is_here, label, &[], other, &[]);
             self.begin(other);
         }
-        self.leave_unknown(pc, left);
+        self.leave_unknown(pc);
     }
 
     /// Finds the block of an address by halving: conditional branches are
@@ -356,14 +360,13 @@ impl Emitter<'_, '_> {
     pub(super) fn emit_dispatch(&mut self, plan: &Plan) {
         let dispatch = self.dispatch;
         let pc = self.b.append_block_param(dispatch, I32);
-        let left = self.b.append_block_param(dispatch, I64);
         self.begin_afresh(dispatch);
         let place = self.place_of(pc);
         let unknown = self.b.create_block();
         self.b.set_cold_block(unknown);
-        self.emit_search(&plan.blocks, place, left, unknown);
+        self.emit_search(&plan.blocks, place, unknown);
         self.begin(unknown);
-        self.leave(pc, left, Exit::Unknown);
+        self.leave_to(pc, Exit::UNKNOWN);
     }
 
     /// Halves by heat, so that what runs often is found early.
@@ -371,7 +374,6 @@ impl Emitter<'_, '_> {
         &mut self,
         blocks: &[Block],
         place: Value,
-        left: Value,
         unknown: cranelift_codegen::ir::Block,
     ) {
         match blocks {
@@ -387,9 +389,7 @@ impl Emitter<'_, '_> {
                     self.b
                         .ins()
                         .icmp_imm_u(IntCC::Equal, place, i64::from(block.place.bits()));
-                self.b
-                    .ins()
-                    .brif(found, label, &[left.into()], unknown, &[]);
+                self.b.ins().brif(found, label, &[], unknown, &[]);
             }
             _ => {
                 let total: u64 = blocks.iter().map(Block::weight).sum();
@@ -412,9 +412,9 @@ impl Emitter<'_, '_> {
                 );
                 self.b.ins().brif(is_below, below, &[], above, &[]);
                 self.begin(below);
-                self.emit_search(lower, place, left, unknown);
+                self.emit_search(lower, place, unknown);
                 self.begin(above);
-                self.emit_search(upper, place, left, unknown);
+                self.emit_search(upper, place, unknown);
             }
         }
     }

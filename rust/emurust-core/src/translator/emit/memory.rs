@@ -1,7 +1,7 @@
 //! Memory accesses: plain memory directly, everything else through the bus.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::types::{I16, I32, I64, I8};
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::{Emitter, Register, TRUSTED};
@@ -42,7 +42,7 @@ fn plain_offset(addr: u16) -> Option<usize> {
 impl Emitter<'_, '_> {
     /// Reads `at` cycles into the instruction.
     pub(super) fn read(&mut self, addr: impl Into<Address>, at: u8, late: bool) -> Value {
-        match addr.into() {
+        match self.known(addr.into(), late) {
             Address::At(addr) => self.read_known(addr, at),
             Address::In(addr) => {
                 let table = if late {
@@ -67,6 +67,18 @@ impl Emitter<'_, '_> {
                 self.begin(done);
                 result
             }
+        }
+    }
+
+    /// The address, known if the translation knows it and may use that.
+    fn known(&self, addr: Address, late: bool) -> Address {
+        match addr {
+            Address::In(value) => self
+                .constant_of(value)
+                .map(|known| known as u16)
+                .filter(|&known| !late || plain_offset(known).is_some())
+                .map_or(addr, Address::At),
+            Address::At(_) => addr,
         }
     }
 
@@ -112,7 +124,8 @@ impl Emitter<'_, '_> {
         let from_sync = self.b.ins().isub(target, clock);
         let transition_at = self.b.ins().iadd(synced_to, from_sync);
         let before_end = self.b.ins().isub(transition_at, end);
-        let distance = self.b.ins().iadd(before_end, self.left);
+        let left = self.load(I64, layout::TIME_LEFT);
+        let distance = self.b.ins().iadd(before_end, left);
         let is_past = self.b.ins().icmp_imm_s(
             IntCC::SignedLessThanOrEqual,
             distance,
@@ -168,7 +181,6 @@ impl Emitter<'_, '_> {
     }
 
     fn call_read(&mut self, addr: Value, timing: Timing) -> Value {
-        self.store(self.left, layout::TIME_LEFT);
         let moment = self.moment(timing);
         let function = self.load(I64, layout::READ);
         let machine = self.machine;
@@ -181,7 +193,6 @@ impl Emitter<'_, '_> {
 
     /// Calls the bus; the result says whether the run loop must look.
     fn call_write(&mut self, addr: Value, value: Value, timing: Timing) -> Value {
-        self.store(self.left, layout::TIME_LEFT);
         let moment = self.moment(timing);
         let function = self.load(I64, layout::WRITE);
         let machine = self.machine;
@@ -207,13 +218,12 @@ impl Emitter<'_, '_> {
         self.b.set_cold_block(out);
         self.b.ins().brif(leave, out, &[], on, &[]);
         self.begin(out);
-        self.note_start();
+        self.note_last(next.cycles);
         let cache = self.cache;
         self.flush();
         self.cache = cache;
-        let left = self.left_here(next.cycles);
-        let pc = self.constant(next.pc.into());
-        self.leave(pc, left, Exit::Again);
+        self.spend(self.offset + next.cycles);
+        self.leave(next.pc, Exit::AGAIN);
         self.begin(on);
     }
 
@@ -225,7 +235,7 @@ impl Emitter<'_, '_> {
         timing: Timing,
         next: Next,
     ) {
-        match addr.into() {
+        match self.known(addr.into(), timing.late) {
             Address::At(addr) => {
                 if let Some(offset) = plain_offset(addr) {
                     self.store8(value, offset);
@@ -275,7 +285,7 @@ impl Emitter<'_, '_> {
         let page = self.page(table, addr);
         self.write_if(page, addr, value, timing, next, |e| {
             let cell = e.cell(page, addr);
-            e.b.ins().istore8(TRUSTED, value, cell, 0);
+            e.store_low(value, I8, cell, 0);
         });
     }
 
@@ -324,37 +334,55 @@ impl Emitter<'_, '_> {
         self.leave_if(leave, next);
     }
 
-    /// A pair of bytes at `addr` lies in one page of plain memory, or in HRAM.
-    /// Leaves the present block for the one that handles neither.
-    fn pair_cell(&mut self, table: usize, addr: Value) -> PairBlocks {
-        let page = self.page(table, addr);
-        let within = self.and(addr, 0xFFF);
-        let whole = self.b.ins().icmp_imm_u(IntCC::NotEqual, within, 0xFFF);
-        let mapped = self.b.ins().icmp_imm_u(IntCC::NotEqual, page, 0);
-        let plain = self.b.ins().band(whole, mapped);
+    /// A pair of bytes at `addr` lies in work RAM, where stacks are most often, or in
+    /// HRAM, or (`others` is a table) in one page of other memory. Leaves the present
+    /// block for the one that handles nothing of that.
+    fn pair_cell(&mut self, addr: Value, others: Option<usize>) -> PairBlocks {
         let fast = self.b.create_block();
         let cell = self.b.append_block_param(fast, I64);
-        let not_paged = self.b.create_block();
-        let in_hram = self.b.create_block();
         let slow = self.b.create_block();
         self.b.set_cold_block(slow);
-        let paged_cell = self.cell(page, addr);
-        self.b
-            .ins()
-            .brif(plain, fast, &[paged_cell.into()], not_paged, &[]);
-        self.begin(not_paged);
-        let offset = self.add(addr, -0xFF80);
-        let is_hram = self
-            .b
-            .ins()
-            .icmp_imm_u(IntCC::UnsignedLessThan, offset, 0x7E);
-        self.b.ins().brif(is_hram, in_hram, &[], slow, &[]);
-        self.begin(in_hram);
-        let offset = self.b.ins().uextend(I64, offset);
-        let hram = self.b.ins().iadd_imm_s(self.machine, layout::HRAM as i64);
-        let hram_cell = self.b.ins().iadd(hram, offset);
-        self.b.ins().jump(fast, &[hram_cell.into()]);
+        self.pair_in(addr, 0xC000, 0x2000, layout::WRAM, fast);
+        self.pair_in(addr, 0xFF80, 0x7F, layout::HRAM, fast);
+        if let Some(table) = others {
+            let page = self.page(table, addr);
+            let paged = self.b.create_block();
+            self.b.ins().brif(page, paged, &[], slow, &[]);
+            self.begin(paged);
+            let cell = self.cell(page, addr);
+            let next = self.b.ins().iadd_imm_s(addr, 1);
+            let within = self.b.ins().band_imm_u(next, 0xFFF);
+            self.b.ins().brif(within, fast, &[cell.into()], slow, &[]);
+        } else {
+            self.b.ins().jump(slow, &[]);
+        }
         PairBlocks { fast, cell, slow }
+    }
+
+    /// Goes to `fast` if a pair of bytes at `addr` lies in a stretch of memory, which
+    /// the machine has at `array`.
+    fn pair_in(
+        &mut self,
+        addr: Value,
+        start: u16,
+        len: u16,
+        array: usize,
+        fast: cranelift_codegen::ir::Block,
+    ) {
+        let offset = self.b.ins().iadd_imm_s(addr, -i64::from(start));
+        let is_inside =
+            self.b
+                .ins()
+                .icmp_imm_u(IntCC::UnsignedLessThan, offset, i64::from(len - 1));
+        let inside = self.b.create_block();
+        let outside = self.b.create_block();
+        self.b.ins().brif(is_inside, inside, &[], outside, &[]);
+        self.begin(inside);
+        let offset = self.b.ins().uextend(I64, offset);
+        let first = self.b.ins().iadd_imm_s(self.machine, array as i64);
+        let cell = self.b.ins().iadd(first, offset);
+        self.b.ins().jump(fast, &[cell.into()]);
+        self.begin(outside);
     }
 
     pub(super) fn pop(&mut self, low_at: u8) -> Value {
@@ -362,7 +390,7 @@ impl Emitter<'_, '_> {
         let above = self.add(sp, 2);
         let above = self.and(above, 0xFFFF);
         self.set(Register::Sp, above);
-        let PairBlocks { fast, cell, slow } = self.pair_cell(layout::READ_PAGES, sp);
+        let PairBlocks { fast, cell, slow } = self.pair_cell(sp, Some(layout::READ_PAGES));
         let done = self.b.create_block();
         let result = self.b.append_block_param(done, I32);
         self.begin(slow);
@@ -385,7 +413,7 @@ impl Emitter<'_, '_> {
         let below = self.add(sp, -2);
         let below = self.and(below, 0xFFFF);
         self.set(Register::Sp, below);
-        let PairBlocks { fast, cell, slow } = self.pair_cell(layout::WRITE_PAGES, below);
+        let PairBlocks { fast, cell, slow } = self.pair_cell(below, None);
         let done = self.b.create_block();
         self.begin(slow);
         let high = self.shift_right(value, 8);
@@ -398,7 +426,7 @@ impl Emitter<'_, '_> {
         self.leave_if(leave, next);
         self.b.ins().jump(done, &[]);
         self.begin(fast);
-        self.b.ins().istore16(TRUSTED, value, cell, 0);
+        self.store_low(value, I16, cell, 0);
         self.b.ins().jump(done, &[]);
         self.begin(done);
     }
