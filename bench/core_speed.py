@@ -4,9 +4,9 @@
                                [--engine auto|interpreter|translator] [--warm-up 2]
                                [--frames 1200] [--rounds 5] [--clock cpu|wall] [--json FILE]
 
-Both sides run the same scripted buttons on one thread in chunks of 24 frames, ten chunks of
-PyBoy's and ten of EmuRust's in turn (with fewer, each would find the processor's caches full of
-the other's code and data). `--render last` draws one frame of each chunk,
+Both sides run the same scripted buttons on one thread in chunks of 24 frames, a round of
+PyBoy's and a round of EmuRust's in turn (with shorter turns, each would find the processor's
+caches full of the other's code and data). `--render last` draws one frame of each chunk,
 `every` all of them. Ratios are medians over the rounds; the last line is their geometric
 mean. `--clock cpu` (the default) counts the thread's processor time, so that other programs
 on the machine disturb less; `wall` counts the time that passes.
@@ -39,7 +39,6 @@ from computer import computer
 import emurust
 
 CHUNK_FRAMES = 24
-TURN_CHUNKS = 10
 WARM_UP_FRAMES = 150
 BUTTONS = ("up", "down", "left", "right", "a", "b", "start", "select")
 CLOCKS: dict[str, Callable[[], float]] = {"cpu": time.thread_time, "wall": time.perf_counter}
@@ -113,14 +112,13 @@ def measure(rom: bytes, options: argparse.Namespace) -> list[tuple[float, float]
     for round_ in range(options.rounds):
         rng = random.Random(round_)
         buttons = [rng.choice(BUTTONS) for _ in range(chunks)]
-        spent = [0.0, 0.0]
-        for turn in range(0, chunks, TURN_CHUNKS):
-            for side, machine in enumerate((pyboy, ours)):
-                start = clock()
-                for button in buttons[turn : turn + TURN_CHUNKS]:
-                    machine.button(button, 8)
-                    run_chunk(machine, options.render)
-                spent[side] += clock() - start
+        spent = []
+        for machine in (pyboy, ours):
+            start = clock()
+            for button in buttons:
+                machine.button(button, 8)
+                run_chunk(machine, options.render)
+            spent.append(clock() - start)
         pairs.append(tuple(seconds * 1e6 / (chunks * CHUNK_FRAMES) for seconds in spent))
     pyboy.stop(save=False)
     ours.stop(save=False)
