@@ -192,8 +192,8 @@ impl NativeFunction {
         // SAFETY: the mapping holds a function of exactly this type, generated
         // by `emit`. It reads and writes
         // * fields of the machine at offsets that the compiler gave (`layout`),
-        // * single bytes of WRAM, HRAM and VRAM whose index was masked or
-        //   compared first, or that a page table of `Context` covers wholly,
+        // * bytes and pairs of bytes of WRAM, HRAM and VRAM whose index was masked or
+        //   compared first, or which a page table of `Context` covers wholly,
         // and otherwise calls the helpers of `context`. No guest value is ever
         // used as an address, an index beyond that, or a jump target: guest
         // jumps compare PC with the blocks that exist. The machine is borrowed
