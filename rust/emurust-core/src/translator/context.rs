@@ -29,7 +29,7 @@ pub(crate) struct Context {
     /// T-cycles of the last instruction of the block before, or 0 if there is none
     /// since native code was entered.
     last_cycles: u8,
-    /// Of the bank at 4000, as [`Place`] has it.
+    /// Of the bank that pages 4 to 7 are, as [`Place`] has it.
     high_bits: u32,
     /// Cycles left at the start of the block, or where native code was entered or left.
     time_left: i64,
@@ -51,8 +51,6 @@ pub(crate) struct Context {
     late_write_pages: PageTable,
     /// What the tables were made for.
     made_for: Option<MadeFor>,
-    /// Offset in the image of the bank that pages 4 to 7 are.
-    bank: usize,
     /// What the profile has not been told yet.
     pub(super) work: Work,
     /// What a helper panicked with; raised again once native code has returned.
@@ -192,7 +190,7 @@ impl Context {
     /// Pages 4 to 7 are the bank at 4000.
     #[inline]
     fn follow_bank(machine: &mut Machine, code: &Code<'_>) {
-        if machine.native.bank != machine.rom_high {
+        if machine.native.high_bits != Place::high_bits(machine.rom_high) {
             machine.native.map_bank(code, machine.rom_high);
         }
     }
@@ -209,7 +207,6 @@ impl Context {
         self.read_pages[4..8].fill(entry);
         self.late_read_pages[4..8].fill(entry);
         self.high_bits = Place::high_bits(offset);
-        self.bank = offset;
     }
 
     #[cold]

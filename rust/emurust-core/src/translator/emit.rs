@@ -564,11 +564,11 @@ impl Emitter<'_, '_> {
 
     /// The block's code, at the present position.
     fn emit_body(&mut self, block: &Block) {
+        self.emit_time_check(block);
         self.place = block.place;
         self.is_step = block.role == Role::Step;
         self.offset = 0;
         self.previous_offset = None;
-        self.emit_time_check(block);
         for &instruction in &block.instructions {
             let cycles = if instruction.is_conditional_jump() {
                 self.emit_conditional(instruction)
@@ -625,8 +625,6 @@ impl Emitter<'_, '_> {
             role: Role::Step,
         });
         self.cache = cache;
-        (self.offset, self.previous_offset) = (0, None);
-        self.is_step = false;
     }
 
     /// So many cycles of the slice are over; until then the time left is that at the

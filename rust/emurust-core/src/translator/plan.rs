@@ -70,9 +70,7 @@ impl Place {
 
     /// Number of the place in tables of [`places`] entries.
     pub(super) fn index(self) -> usize {
-        // A bank of the image is 4000, and so are two bits.
-        const { assert!(ROM_BANK_SIZE == 1 << 14) };
-        ((self.0 & 0xFFFF_0000) >> 2) as usize + usize::from(self.pc())
+        Self::index_of(self.pc(), self.high_offset())
     }
 
     fn from_index(index: usize) -> Self {

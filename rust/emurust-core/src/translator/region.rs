@@ -30,8 +30,6 @@ pub(crate) struct Region {
     /// For each place the number of the function with a block there, from 1; else 0.
     owners: Box<[u8]>,
     profile: Arc<Profile>,
-    /// Guest instructions translated to make it from the one before.
-    new_instructions: usize,
 }
 
 /// How to change a region.
@@ -54,7 +52,6 @@ impl Region {
             functions: Vec::new(),
             owners: Box::default(),
             profile,
-            new_instructions: 0,
         }
     }
 
@@ -144,7 +141,6 @@ impl Region {
             functions: Vec::new(),
             owners: vec![0; places(image.len())].into_boxed_slice(),
             profile: Arc::clone(&self.profile),
-            new_instructions: 0,
         };
         for (index, function) in self.functions.iter().enumerate() {
             if keeps(function) {
@@ -170,7 +166,6 @@ impl Region {
             return Ok(());
         }
         let function = NativeFunction::compile(plan, image, waits, tier)?;
-        self.new_instructions += plan.instructions();
         let number = self.add(Arc::new(function));
         for block in &plan.blocks {
             self.owners[block.place.index()] = number;
@@ -192,8 +187,10 @@ impl Region {
             .sum()
     }
 
-    pub(super) fn new_instructions(&self) -> usize {
-        self.new_instructions
+    /// Guest instructions of the function that was made last.
+    pub(super) fn newest_instructions(&self) -> usize {
+        let newest = self.functions.last();
+        newest.map_or(0, |function| function.instructions())
     }
 
     pub(super) fn functions(&self) -> usize {

@@ -197,7 +197,7 @@ impl Translation {
     /// Machines use this region from their next frame on.
     fn adopt(&self, region: Region, growth: Growth) {
         let new = match growth {
-            Growth::New => region.new_instructions(),
+            Growth::New => region.newest_instructions(),
             Growth::Hot | Growth::Rest | Growth::Everything(_) => 0,
         };
         let times = 1 + self.translations.load(Ordering::Relaxed) as usize / 8;

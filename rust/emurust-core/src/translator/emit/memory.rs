@@ -5,6 +5,7 @@ use cranelift_codegen::ir::types::{I16, I32, I64, I8};
 use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::{Emitter, Register, TRUSTED};
+use crate::machine::{HRAM_LEN, WRAM_LEN};
 use crate::translator::context::{self, Moment, Timing};
 use crate::translator::exit::Exit;
 use crate::translator::layout;
@@ -342,8 +343,8 @@ impl Emitter<'_, '_> {
         let cell = self.b.append_block_param(fast, I64);
         let slow = self.b.create_block();
         self.b.set_cold_block(slow);
-        self.pair_in(addr, 0xC000, 0x2000, layout::WRAM, fast);
-        self.pair_in(addr, 0xFF80, 0x7F, layout::HRAM, fast);
+        self.pair_in(addr, 0xC000, WRAM_LEN, layout::WRAM, fast);
+        self.pair_in(addr, 0xFF80, HRAM_LEN, layout::HRAM, fast);
         if let Some(table) = others {
             let page = self.page(table, addr);
             let paged = self.b.create_block();
@@ -365,15 +366,15 @@ impl Emitter<'_, '_> {
         &mut self,
         addr: Value,
         start: u16,
-        len: u16,
+        len: usize,
         array: usize,
         fast: cranelift_codegen::ir::Block,
     ) {
         let offset = self.b.ins().iadd_imm_s(addr, -i64::from(start));
-        let is_inside =
-            self.b
-                .ins()
-                .icmp_imm_u(IntCC::UnsignedLessThan, offset, i64::from(len - 1));
+        let is_inside = self
+            .b
+            .ins()
+            .icmp_imm_u(IntCC::UnsignedLessThan, offset, len as i64 - 1);
         let inside = self.b.create_block();
         let outside = self.b.create_block();
         self.b.ins().brif(is_inside, inside, &[], outside, &[]);
