@@ -108,18 +108,15 @@ def measure(rom: bytes, options: argparse.Namespace) -> list[tuple[float, float]
     pyboy.tick(64 + WARM_UP_FRAMES, True, False)
     ours.tick(WARM_UP_FRAMES, True, False)
     pairs = []
-    chunks = max(1, options.frames // CHUNK_FRAMES)
     for round_ in range(options.rounds):
-        rng = random.Random(round_)
-        buttons = [rng.choice(BUTTONS) for _ in range(chunks)]
+        buttons = script(round_, options.frames)
         spent = []
         for machine in (pyboy, ours):
             start = clock()
-            for button in buttons:
-                machine.button(button, 8)
-                run_chunk(machine, options.render)
+            play(machine, buttons, options.render)
             spent.append(clock() - start)
-        pairs.append(tuple(seconds * 1e6 / (chunks * CHUNK_FRAMES) for seconds in spent))
+        frames = len(buttons) * CHUNK_FRAMES
+        pairs.append(tuple(seconds * 1e6 / frames for seconds in spent))
     pyboy.stop(save=False)
     ours.stop(save=False)
     return pairs
@@ -132,12 +129,22 @@ def warm_up(rom: bytes, options: argparse.Namespace) -> emurust.GameBoy:
         machine = emurust.GameBoy(io.BytesIO(rom), engine=options.engine)
         machine.tick(WARM_UP_FRAMES, True, False)
         for round_ in range(options.rounds):
-            rng = random.Random(round_)
-            for _ in range(max(1, options.frames // CHUNK_FRAMES)):
-                machine.button(rng.choice(BUTTONS), 8)
-                run_chunk(machine, options.render)
+            play(machine, script(round_, options.frames), options.render)
             if time.monotonic() >= end:
                 return machine
+
+
+def script(round_: int, frames: int) -> list[str]:
+    """The button of each chunk of a round."""
+    rng = random.Random(round_)
+    return [rng.choice(BUTTONS) for _ in range(max(1, frames // CHUNK_FRAMES))]
+
+
+def play(machine: Any, buttons: list[str], render: str) -> None:
+    """Plays a round."""
+    for button in buttons:
+        machine.button(button, 8)
+        run_chunk(machine, render)
 
 
 def run_chunk(machine: Any, render: str) -> None:
