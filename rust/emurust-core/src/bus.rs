@@ -234,10 +234,17 @@ impl Machine {
     #[inline(always)]
     fn write_vram(&mut self, addr: u16, value: u8) {
         if self.ppu.rendering {
-            // Lines that are due must be drawn from VRAM as it was.
-            self.replay_lcd();
+            self.write_shown_vram(addr, value);
+        } else {
+            self.ppu.vram[usize::from(addr & 0x1FFF)] = value;
         }
-        self.ppu.vram[usize::from(addr & 0x1FFF)] = value;
+    }
+
+    #[inline(never)]
+    fn write_shown_vram(&mut self, addr: u16, value: u8) {
+        // Lines that are due must be drawn from VRAM as it was.
+        self.replay_lcd();
+        self.ppu.change_vram(usize::from(addr & 0x1FFF), value);
     }
 
     /// A write that LCD and DMA see four cycles later: see [`Machine::read_late`].

@@ -445,7 +445,7 @@ impl GameBoy {
 
     /// Video RAM, 8000-9FFF.
     pub fn vram_mut(&mut self) -> &mut [u8] {
-        &mut self.machine.ppu.vram
+        self.machine.ppu.vram_mut()
     }
 
     /// Sprite attributes, FE00-FE9F.

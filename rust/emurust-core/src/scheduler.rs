@@ -105,7 +105,7 @@ impl Machine {
 
     pub(crate) fn begin_frame(&mut self, render: bool, sample: bool) {
         self.ppu.frame_done = false;
-        self.ppu.rendering = render;
+        self.ppu.set_rendering(render);
         self.apu.sampling = sample;
         self.apu.clear_samples();
     }

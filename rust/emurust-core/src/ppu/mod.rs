@@ -11,6 +11,7 @@
 //! Lines are drawn whole, when mode 0 begins, from the registers and memory of
 //! that moment.
 
+mod drawn;
 mod pyboy_fields;
 mod render;
 
@@ -18,6 +19,7 @@ use std::ops::Range;
 
 use crate::interrupts::Interrupts;
 use crate::savestate::{state_fields, StateError};
+use drawn::Drawn;
 use render::Lines;
 
 /// Visible columns.
@@ -152,6 +154,7 @@ pub(crate) struct Ppu {
     pub(crate) shades: [u8; SCREEN_WIDTH * SCREEN_HEIGHT],
     /// Draw lines; off while nobody will look at the frame.
     pub(crate) rendering: bool,
+    drawn: Drawn,
 }
 
 state_fields!(Ppu {
@@ -240,6 +243,7 @@ impl Ppu {
             lines_alike: LinesAlike::default(),
             shades: [UNDRAWN_SHADE; SCREEN_WIDTH * SCREEN_HEIGHT],
             rendering: true,
+            drawn: Drawn::nothing(),
         }
     }
 
@@ -717,6 +721,7 @@ impl Ppu {
     }
 
     fn blank(&mut self) {
+        self.drawn.forget_lines();
         self.shades.fill(self.bgp & 0b11);
     }
 
@@ -773,15 +778,40 @@ impl Ppu {
     pub(crate) fn forget(&mut self) {
         self.sprite_lines = None;
         self.lines_alike = LinesAlike::default();
+        self.drawn = Drawn::nothing();
+    }
+
+    /// From now on lines are drawn, or not.
+    pub(crate) fn set_rendering(&mut self, rendering: bool) {
+        if rendering != self.rendering {
+            // Native code writes to VRAM directly while nothing is drawn.
+            self.drawn.forget_vram();
+        }
+        self.rendering = rendering;
+    }
+
+    /// VRAM, to be written to.
+    pub(crate) fn vram_mut(&mut self) -> &mut [u8; VRAM_LEN] {
+        self.drawn.forget_vram();
+        &mut self.vram
+    }
+
+    /// Writes to VRAM while lines are drawn.
+    pub(crate) fn change_vram(&mut self, index: usize, value: u8) {
+        if self.vram[index] != value {
+            self.vram[index] = value;
+            self.drawn.change_vram(index, value);
+        }
     }
 
     /// OAM, to be written to.
     pub(crate) fn oam_mut(&mut self) -> &mut [u8; OAM_LEN] {
         self.sprite_lines = None;
+        self.drawn.oam_number += 1;
         &mut self.oam
     }
 
-    fn line_has_sprites(&mut self, height: i32) -> bool {
+    fn line_has_sprites(&mut self, y: usize, height: i32) -> bool {
         let lines = match self.sprite_lines {
             Some(lines) if lines.height == height => lines,
             _ => {
@@ -802,7 +832,7 @@ impl Ppu {
             }
         };
         self.sprite_lines = Some(lines);
-        let bit = usize::from(self.ly) + 16;
+        let bit = y + 16;
         lines
             .bits
             .get(bit / 64)
@@ -814,7 +844,7 @@ impl Ppu {
             return 0;
         }
         let height = self.sprite_height();
-        if !self.line_has_sprites(height) {
+        if !self.line_has_sprites(self.ly.into(), height) {
             return 0;
         }
         let mut on_line = 0;
@@ -940,7 +970,7 @@ impl Ppu {
         // Plain bytes without a pointer: a copy of the whole is the fastest.
         let rendering = self.rendering;
         self.clone_from(other);
-        self.rendering = rendering;
+        self.set_rendering(rendering);
     }
 
     pub(crate) fn internals(&self, values: &mut Vec<(&'static str, u64)>) {

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::drawn::LineSource;
 use super::{lcdc, Ppu, SCREEN_HEIGHT, SCREEN_WIDTH};
 
 const MAX_SPRITES_PER_LINE: usize = 10;
@@ -115,56 +116,106 @@ struct SpriteLists {
 }
 
 impl Ppu {
-    /// Draws the lines and steps the window's row counter.
+    /// Draws what has changed of the lines and steps the window's row counter.
     pub(super) fn draw(&mut self, lines: Lines) {
-        let sprites = self.list_sprites(&lines.range);
-        let shades = Ink::shades(self.bgp);
+        let vram = self.drawn.number_vram(&self.vram);
+        let has_sprites = self.lcdc & lcdc::OBJ_ENABLE != 0;
+        let height = self.sprite_height();
+        let registers = u64::from_le_bytes([
+            self.lcdc, self.scy, self.scx, self.wx, self.bgp, self.obp0, self.obp1, 0,
+        ]);
+        let mut sprites = None;
         let mut tiles = [None, None];
         let mut triggered = lines.triggered_before;
         for y in lines.range.clone() {
             triggered |= y > lines.range.start && usize::from(self.wy) == y;
-            let on_line = &sprites.indices[y][..usize::from(sprites.counts[y])];
-            let some_behind = on_line.iter().any(|&index| self.is_behind(index.into()));
-            // Behind which colours a sprite is hidden must be known.
-            let ink = if some_behind { Ink::Colours } else { shades };
-            // The line with a tile's worth of slack on both sides.
-            let mut pixels = [0u8; PADDED_WIDTH];
-            let background = self.draw_background(y, triggered, ink, &mut tiles, &mut pixels);
-            let pixels = &pixels[8..][..SCREEN_WIDTH];
-            let row = &mut self.shades[y * SCREEN_WIDTH..][..SCREEN_WIDTH];
-            match (background, shades) {
-                (false, _) => row.fill(self.bgp & 0b11),
-                (true, Ink::Shades { .. }) if some_behind => draw_again(shades, pixels, row),
-                (true, _) => row.copy_from_slice(pixels),
-            }
-            if !on_line.is_empty() {
-                // On a blank line nothing counts as background colour 0.
-                let backdrop = background.then_some(pixels);
-                self.draw_sprites(y, on_line, backdrop);
-            }
+            let window = self.next_window_row(triggered);
             if y == SCREEN_HEIGHT - 1 {
                 self.window_row = -1;
             }
+            let has_sprites = has_sprites && self.line_has_sprites(y, height);
+            let source = LineSource {
+                registers,
+                window_row: window.map_or(0, |row| row as u16 + 1),
+                vram,
+                oam: if has_sprites {
+                    self.drawn.oam_number
+                } else {
+                    0
+                },
+            };
+            if !self.drawn.must_draw(y, source) {
+                continue;
+            }
+            if has_sprites {
+                let sprites = sprites.get_or_insert_with(|| self.list_sprites(&lines.range));
+                let on_line = &sprites.indices[y][..usize::from(sprites.counts[y])];
+                self.draw_line(y, window, on_line, &mut tiles);
+            } else {
+                self.draw_line(y, window, &[], &mut tiles);
+            }
+        }
+    }
+
+    /// Steps the window's row counter if the window is on a line; the row then.
+    fn next_window_row(&mut self, triggered: bool) -> Option<usize> {
+        let is_shown = self.lcdc & lcdc::WINDOW_ENABLE != 0
+            && triggered
+            && self.window_left() < SCREEN_WIDTH as i32;
+        if !is_shown {
+            return None;
+        }
+        self.window_row = (self.window_row + 1) & 0xFF;
+        Some(self.window_row as usize)
+    }
+
+    /// Column at which the window begins, perhaps left of the screen.
+    fn window_left(&self) -> i32 {
+        i32::from(self.wx) - 7
+    }
+
+    fn draw_line(
+        &mut self,
+        y: usize,
+        window: Option<usize>,
+        sprites: &[u8],
+        tiles: &mut [Option<TileRow>; 2],
+    ) {
+        let shades = Ink::shades(self.bgp);
+        let some_behind = sprites.iter().any(|&index| self.is_behind(index.into()));
+        // Behind which colours a sprite is hidden must be known.
+        let ink = if some_behind { Ink::Colours } else { shades };
+        // The line with a tile's worth of slack on both sides.
+        let mut pixels = [0u8; PADDED_WIDTH];
+        let background = self.draw_background(y, window, ink, tiles, &mut pixels);
+        let pixels = &pixels[8..][..SCREEN_WIDTH];
+        let row = &mut self.shades[y * SCREEN_WIDTH..][..SCREEN_WIDTH];
+        match (background, shades) {
+            (false, _) => row.fill(self.bgp & 0b11),
+            (true, Ink::Shades { .. }) if some_behind => draw_again(shades, pixels, row),
+            (true, _) => row.copy_from_slice(pixels),
+        }
+        if !sprites.is_empty() {
+            // On a blank line nothing counts as background colour 0.
+            let backdrop = background.then_some(pixels);
+            self.draw_sprites(y, sprites, backdrop);
         }
     }
 
     /// Draws background and window of a line; false if there is neither.
     fn draw_background(
-        &mut self,
+        &self,
         y: usize,
-        triggered: bool,
+        window: Option<usize>,
         ink: Ink,
         [background_tiles, window_tiles]: &mut [Option<TileRow>; 2],
         pixels: &mut [u8; PADDED_WIDTH],
     ) -> bool {
-        let window_left = i32::from(self.wx) - 7;
-        let window =
-            self.lcdc & lcdc::WINDOW_ENABLE != 0 && triggered && window_left < SCREEN_WIDTH as i32;
-        if !window && self.lcdc & lcdc::BG_ENABLE == 0 {
+        if window.is_none() && self.lcdc & lcdc::BG_ENABLE == 0 {
             return false;
         }
-        let visible = if window {
-            window_left
+        let visible = if window.is_some() {
+            self.window_left()
         } else {
             SCREEN_WIDTH as i32
         };
@@ -179,11 +230,9 @@ impl Ppu {
             let out = &mut pixels[start..][..count * 8];
             self.draw_tiles(&tiles.offsets, row & 7, ink, out);
         }
-        if window {
-            self.window_row = (self.window_row + 1) & 0xFF;
-            let row = self.window_row as usize;
+        if let Some(row) = window {
             let map = self.map_offset(lcdc::WINDOW_MAP);
-            let start = (window_left + 8) as usize;
+            let start = (self.window_left() + 8) as usize;
             let count = (SCREEN_WIDTH + 8 - start).div_ceil(8);
             let tiles = self.tile_row(map, row >> 3, 0, window_tiles);
             let out = &mut pixels[start..][..count * 8];
