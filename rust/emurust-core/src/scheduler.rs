@@ -356,9 +356,44 @@ impl Machine {
                 self.slice_end = self.slice_target;
                 return;
             }
+            if !O::WATCHES && self.skip_countdown_in_hram() {
+                *ahead = Lookahead::default();
+                continue;
+            }
             observer.before_instruction(self);
             self.step_once(rom, ahead);
         }
+    }
+
+    /// At the top of a countdown in high RAM, as programs sit out the transfer: skips
+    /// what fits into the slice of all turns but the last. True if there were any.
+    fn skip_countdown_in_hram(&mut self) -> bool {
+        const TURN: u64 = 16;
+        const JUMP: u64 = 12;
+        let Some(Wait::Count8 { register }) = self.wait_in_hram(self.cpu.pc.wrapping_add(1)) else {
+            return false;
+        };
+        if !self.may_skip() {
+            return false;
+        }
+        let left = self.register(register);
+        let fitting = (self.slice_target - 1).saturating_sub(self.cycles) / TURN;
+        // From zero there are 256 turns.
+        let turns = fitting.min(u64::from(left.wrapping_sub(1)));
+        if turns == 0 {
+            return false;
+        }
+        let (value, f) = alu::dec(left.wrapping_sub(turns as u8 - 1), self.cpu.f);
+        self.set_register(register, value);
+        self.cpu.f = f;
+        self.cycles += turns * TURN;
+        self.previous_start = self.cycles - JUMP;
+        true
+    }
+
+    /// Turns of waiting loops may be skipped at all.
+    fn may_skip(&self) -> bool {
+        !self.always_exact && !self.stops_armed && self.cpu.ei_delay == 0
     }
 
     /// In a long slice in VBlank: PyBoy's slice ended at this instruction.
@@ -398,15 +433,17 @@ impl Machine {
         // What a running DMA copies does not change while the program waits, so
         // it can be copied later; except that VRAM is not always readable.
         let dma_can_wait = !self.dma.active || self.dma.source >> 5 != VRAM_SOURCE;
-        let skips = !self.always_exact && !self.stops_armed;
-        (same_bank && dma_can_wait && skips && self.cpu.ei_delay == 0).then_some(wait)
+        (same_bank && dma_can_wait && self.may_skip()).then_some(wait)
     }
 
-    /// Programs sit out OAM DMA in high RAM, counting down a register.
+    /// Programs sit out OAM DMA in high RAM, counting down a register from PC on.
     fn wait_in_hram(&self, jump: u16) -> Option<Wait> {
         const JR_NZ: u8 = 0x20;
+        // To the byte before itself.
+        const BACK: u8 = 0xFD;
         let byte = |addr: u16| self.hram.get(usize::from(addr.wrapping_sub(0xFF80)));
-        if self.cpu.pc.wrapping_add(1) != jump || byte(jump) != Some(&JR_NZ) {
+        let closes = byte(jump) == Some(&JR_NZ) && byte(jump.wrapping_add(1)) == Some(&BACK);
+        if !closes || self.cpu.pc.wrapping_add(1) != jump {
             return None;
         }
         match *byte(self.cpu.pc)? {
