@@ -46,7 +46,7 @@ impl Observer for () {
 /// handing it around costs more than all else about it.)
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Turn {
-    wait: Wait,
+    pub(crate) wait: Wait,
     /// Address of the jump that closes the loop.
     pub(crate) jump: u16,
     pub(crate) started: u64,
@@ -66,6 +66,11 @@ impl Turn {
             limit: 0,
             before: 0,
         }
+    }
+
+    /// The loop does the same whenever it runs.
+    pub(crate) fn is_countdown(&self) -> bool {
+        matches!(self.wait, Wait::Count8 { .. } | Wait::Count16 { .. })
     }
 }
 
@@ -392,7 +397,7 @@ impl Machine {
     }
 
     /// Turns of waiting loops may be skipped at all.
-    fn may_skip(&self) -> bool {
+    pub(crate) fn may_skip(&self) -> bool {
         !self.always_exact && !self.stops_armed && self.cpu.ei_delay == 0
     }
 
@@ -584,7 +589,7 @@ impl Machine {
         Some(limit)
     }
 
-    fn pass_turns(&mut self, turns: u64, turn: u64) {
+    pub(crate) fn pass_turns(&mut self, turns: u64, turn: u64) {
         self.cycles += turns * turn;
         self.previous_start += turns * turn;
     }

@@ -3,6 +3,7 @@
 use std::mem::offset_of;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
+use super::idle::{Idle, Visits};
 use super::plan::Place;
 use super::profile::Work;
 use crate::bus::LATE;
@@ -15,6 +16,7 @@ const TURNS: u32 = 16;
 
 const PAGE_LEN: usize = 0x1000;
 const PAGES: usize = 16;
+const VRAM_PAGES: [usize; 2] = [8, 9];
 
 /// For each 4 KiB of the address space what to add to an address to get at the
 /// byte, or 0 where an access goes through the bus.
@@ -29,6 +31,9 @@ pub(crate) struct Context {
     /// T-cycles of the last instruction of the block before, or 0 if there is none
     /// since native code was entered.
     last_cycles: u8,
+    /// Not zero if memory was accessed through the bus, or the LCD was read, since
+    /// this was last zero.
+    bus_used: u8,
     /// Of the bank that pages 4 to 7 are, as [`Place`] has it.
     high_bits: u32,
     /// Cycles left at the start of the block, or where native code was entered or left.
@@ -51,6 +56,9 @@ pub(crate) struct Context {
     late_write_pages: PageTable,
     /// What the tables were made for.
     made_for: Option<MadeFor>,
+    /// Visits left of each head of a loop (`idle.rs`).
+    pub(super) visits: Visits,
+    pub(super) idle: Idle,
     /// What the profile has not been told yet.
     pub(super) work: Work,
     /// What a helper panicked with; raised again once native code has returned.
@@ -105,6 +113,8 @@ pub(super) const END: usize = offset_of!(Context, end);
 pub(super) const TIME_LEFT: usize = offset_of!(Context, time_left);
 pub(super) const LAST_CYCLES: usize = offset_of!(Context, last_cycles);
 pub(super) const TURNS_LEFT: usize = offset_of!(Context, turns_left);
+pub(super) const VISITS: usize = offset_of!(Context, visits);
+pub(super) const BUS_USED: usize = offset_of!(Context, bus_used);
 pub(super) const SAVED_REGISTER: usize = offset_of!(Context, saved_register);
 pub(super) const ZERO: usize = offset_of!(Context, flags.zero);
 pub(super) const SUBTRACT: usize = offset_of!(Context, flags.subtract);
@@ -268,6 +278,28 @@ impl Context {
         self.turns_left = if next { 1 } else { TURNS };
     }
 
+    /// From here on accesses that are not to plain memory are noticed.
+    pub(super) fn watch_bus(&mut self) {
+        self.bus_used = 0;
+    }
+
+    pub(super) fn used_bus(&self) -> bool {
+        self.bus_used != 0
+    }
+
+    /// VRAM is written to through the bus until [`Self::open_vram`] gets the result.
+    pub(super) fn close_vram(&mut self) -> [usize; 2] {
+        let [low, high] = VRAM_PAGES;
+        let pages = [self.write_pages[low], self.write_pages[high]];
+        self.open_vram([0; 2]);
+        pages
+    }
+
+    pub(super) fn open_vram(&mut self, pages: [usize; 2]) {
+        let [low, high] = VRAM_PAGES;
+        [self.write_pages[low], self.write_pages[high]] = pages;
+    }
+
     /// Was native code to stop before this cycle?
     pub(super) fn end_is_before(&self, cycle: u64) -> bool {
         self.end < cycle
@@ -331,6 +363,7 @@ unsafe fn at_moment(
         since_previous,
         timing,
     } = Moment::decode(moment);
+    machine.native.bus_used = 1;
     let context = &machine.native;
     machine.cycles = context.before_end(context.time_left) + u64::from(offset);
     machine.previous_start = match since_previous {

@@ -108,14 +108,21 @@ pub(super) struct HelperSignatures {
     pub(super) write: ir::SigRef,
 }
 
+/// What is known of the cartridge besides the plan.
+pub(super) struct Known<'a> {
+    pub(super) image: &'a [u8],
+    pub(super) waits: &'a WaitTable,
+    /// Where returns probably lead.
+    pub(super) returns: HashMap<Place, Vec<Place>>,
+    /// Where loops may begin that only pass the time, by number.
+    pub(super) heads: HashMap<Place, u8>,
+}
+
 struct Emitter<'a, 'f> {
     b: FunctionBuilder<'f>,
-    image: &'a [u8],
-    waits: &'a WaitTable,
+    known: Known<'a>,
     /// The blocks of the plan, and where each is emitted.
     blocks: HashMap<Place, (ir::Block, &'a Block)>,
-    /// Where returns probably lead.
-    returns: HashMap<Place, Vec<Place>>,
     /// A step is being emitted: it is short rather than fast.
     is_step: bool,
     /// Inside of a routine that is emitted where it is called: where it returns to.
@@ -139,15 +146,12 @@ const PC_BITS: i64 = 16;
 
 const TRUSTED: MemFlagsData = MemFlagsData::trusted();
 
-/// Fills `function` with the translation of all blocks of the plan. `returns` says
-/// where returns probably lead.
+/// Fills `function` with the translation of all blocks of the plan.
 pub(super) fn emit<'f>(
     mut builder: FunctionBuilder<'f>,
     signatures: HelperSignatures,
     plan: &Plan,
-    returns: HashMap<Place, Vec<Place>>,
-    image: &[u8],
-    waits: &WaitTable,
+    known: Known<'_>,
 ) -> FunctionBuilder<'f> {
     let entry = builder.create_block();
     builder.append_block_params_for_function_params(entry);
@@ -169,10 +173,8 @@ pub(super) fn emit<'f>(
     let dispatch = builder.create_block();
     let mut emitter = Emitter {
         b: builder,
-        image,
-        waits,
+        known,
         blocks,
-        returns,
         is_step: false,
         returns_to: None,
         signatures,
@@ -559,7 +561,25 @@ impl Emitter<'_, '_> {
             return;
         };
         self.begin_afresh(label);
+        if let Some(&head) = self.known.heads.get(&block.place) {
+            self.emit_visit(block.place, head);
+        }
         self.emit_body(block);
+    }
+
+    /// Counts a visit of the head of a loop; leaves to have it looked at if it is time.
+    fn emit_visit(&mut self, place: Place, head: u8) {
+        let visits = layout::VISITS + usize::from(head) * 2;
+        let left = self.load(I16, visits);
+        let left = self.b.ins().iadd_imm_s(left, -1);
+        self.store(left, visits);
+        let on = self.b.create_block();
+        let look = self.b.create_block();
+        self.b.set_cold_block(look);
+        self.b.ins().brif(left, on, &[], look, &[]);
+        self.begin(look);
+        self.leave(place.pc(), Exit::at_head(head));
+        self.begin(on);
     }
 
     /// The block's code, at the present position.

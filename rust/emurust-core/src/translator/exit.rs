@@ -7,6 +7,9 @@
 pub(super) struct Exit(i64);
 
 impl Exit {
+    const WAITING: i64 = 3;
+    const AT_HEAD: i64 = 4;
+
     /// Look again: the slice ended or another bank was mapped.
     pub(super) const AGAIN: Self = Self(0);
     /// The next block does not fit into the slice.
@@ -17,12 +20,25 @@ impl Exit {
     /// The jump at this address went back to PC and closes a waiting loop, of which
     /// a turn takes so many T-cycles.
     pub(super) fn waiting(jump: u16, turn: u16) -> Self {
-        Self(3 | i64::from(jump) << 8 | i64::from(turn) << 24)
+        Self(Self::WAITING | i64::from(jump) << 8 | i64::from(turn) << 24)
     }
 
-    /// Address of the jump and T-cycles of a turn, of a waiting loop.
-    pub(super) fn waiting_loop(self) -> (u16, u16) {
-        ((self.0 >> 8) as u16, (self.0 >> 24) as u16)
+    /// Address of the jump and T-cycles of a turn, if native code is in a waiting loop.
+    #[inline]
+    pub(super) fn waiting_loop(self) -> Option<(u16, u16)> {
+        let is_waiting = self.0 & 0xFF == Self::WAITING;
+        is_waiting.then_some(((self.0 >> 8) as u16, (self.0 >> 24) as u16))
+    }
+
+    /// At the head of a loop that may only pass the time: its number.
+    pub(super) fn at_head(head: u8) -> Self {
+        Self(Self::AT_HEAD | i64::from(head) << 8)
+    }
+
+    /// The number of the head, if native code is at one.
+    #[inline]
+    pub(super) fn head(self) -> Option<u8> {
+        (self.0 & 0xFF == Self::AT_HEAD).then_some((self.0 >> 8) as u8)
     }
 
     pub(super) fn encode(self) -> i64 {

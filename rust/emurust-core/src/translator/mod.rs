@@ -11,6 +11,7 @@ pub(crate) mod context;
 mod emit;
 mod engine;
 mod exit;
+mod idle;
 mod layout;
 mod native;
 mod plan;

@@ -12,8 +12,9 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use memmap2::{Mmap, MmapMut};
 use thiserror::Error;
 
-use super::emit::{emit, HelperSignatures};
+use super::emit::{emit, HelperSignatures, Known};
 use super::exit::Exit;
+use super::idle::heads;
 use super::plan::Plan;
 use super::returns::returns;
 use crate::machine::Machine;
@@ -136,11 +137,17 @@ impl NativeFunction {
         };
         let mut builder_context = FunctionBuilderContext::new();
         let builder = FunctionBuilder::new(&mut function, &mut builder_context);
-        let returns = match tier {
-            Tier::Quick => HashMap::new(),
-            Tier::Good => returns(plan),
+        let (returns, heads) = match tier {
+            Tier::Quick => (HashMap::new(), HashMap::new()),
+            Tier::Good => (returns(plan), heads(plan, waits)),
         };
-        emit(builder, signatures, plan, returns, image, waits).finalize(isa.frontend_config());
+        let known = Known {
+            image,
+            waits,
+            returns,
+            heads,
+        };
+        emit(builder, signatures, plan, known).finalize(isa.frontend_config());
         let mut compiler = Compiler::for_function(function);
         let compiled = compiler
             .compile(isa.as_ref(), &mut Default::default())

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::context::Context;
 use super::exit::Exit;
+use super::idle::Look;
 use super::native::{NativeFunction, Tier, TranslatorError};
 use super::plan::{places, Place, Plan, HOT};
 use super::profile::Profile;
@@ -225,21 +226,33 @@ impl Machine {
         // Execution came here by a jump, or because no function knew the place.
         let mut jumped = false;
         let mut waiting = Turn::none();
+        let mut look = Look::none();
         while self.cycles < self.slice_end {
             let Some(function) = self.native_function(region) else {
+                self.end_look(&mut look);
                 self.interpret_one(rom, region, ahead, &mut jumped);
                 continue;
             };
             *ahead = Lookahead::default();
             jumped = true;
             let exit = self.call_native(&rom, region, function);
+            if let Some(head) = exit.head() {
+                self.look_at_head(head, &mut look);
+                continue;
+            }
+            if let Some((jump, turn)) = exit.waiting_loop() {
+                self.sit_out(rom, jump, turn, &mut waiting);
+                if !waiting.is_countdown() {
+                    self.end_look(&mut look);
+                }
+                continue;
+            }
+            self.end_look(&mut look);
             if exit == Exit::NO_TIME {
                 self.look_or_finish(rom, region, ahead);
-            } else if exit != Exit::UNKNOWN && exit != Exit::AGAIN {
-                let (jump, turn) = exit.waiting_loop();
-                self.sit_out(rom, jump, turn, &mut waiting);
             }
         }
+        self.end_look(&mut look);
         self.native.work.tell(&region.profile);
     }
 
@@ -327,6 +340,7 @@ impl Machine {
             self.finish_turn(begun);
             begun.started = u64::MAX;
         } else if let Some(wait) = self.wait_at(rom, jump) {
+            begun.wait = wait;
             begins = self.begin_turn(wait, jump, begun);
         }
         self.native.await_turn(begins);

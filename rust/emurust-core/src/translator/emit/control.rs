@@ -190,7 +190,7 @@ impl Emitter<'_, '_> {
 
     /// Tries where the routine is called before searching among all blocks.
     fn emit_return_to_callers(&mut self, ret: u16, pc: Value) {
-        let callers = self.returns.get(&self.place.at(ret));
+        let callers = self.known.returns.get(&self.place.at(ret));
         let callers = callers.filter(|_| !self.is_step).cloned();
         let callers = callers.unwrap_or_default();
         let some_are_high = callers.iter().any(|caller| caller.pc() >= 0x4000);
@@ -262,7 +262,7 @@ impl Emitter<'_, '_> {
         };
         let same_bank = target >> 14 == jump >> 14;
         let offset = Place::offset(self.place.at(jump));
-        if goes_back && same_bank && self.waits.find(offset).is_some() {
+        if goes_back && same_bank && self.known.waits.find(offset).is_some() {
             let turn = self.loop_cycles(target, jump) + cycles;
             let turns = self.load(I32, layout::TURNS_LEFT);
             let turns = self.b.ins().iadd_imm_s(turns, -1);
@@ -285,7 +285,7 @@ impl Emitter<'_, '_> {
         let mut pc = top;
         let mut cycles = 0;
         while pc < jump {
-            let Some(instruction) = Instruction::decode(self.image, self.place.at(pc)) else {
+            let Some(instruction) = Instruction::decode(self.known.image, self.place.at(pc)) else {
                 break;
             };
             cycles += match instruction.op {

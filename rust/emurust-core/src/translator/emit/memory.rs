@@ -89,7 +89,7 @@ impl Emitter<'_, '_> {
         }
         match addr {
             0x0000..=0x3FFF => {
-                let byte = self.image.get(usize::from(addr)).copied();
+                let byte = self.known.image.get(usize::from(addr)).copied();
                 self.constant(byte.unwrap_or(0xFF).into())
             }
             0x4000..=0x7FFF => {
@@ -150,6 +150,8 @@ impl Emitter<'_, '_> {
         let value = self.call_read(addr, Timing::at(at));
         self.b.ins().jump(done, &[value.into()]);
         self.begin(fast);
+        let yes = self.constant(1);
+        self.store8(yes, layout::BUS_USED);
         let value = self.load8(cell);
         self.b.ins().jump(done, &[value.into()]);
         self.begin(done);
