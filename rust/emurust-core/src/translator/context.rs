@@ -11,8 +11,11 @@ use crate::machine::Machine;
 use crate::rom::Code;
 
 /// Turns of a waiting loop that native code takes faster than the run loop skips
-/// them: as many as there are while the LCD draws a line.
+/// them.
 const TURNS: u32 = 16;
+/// T-cycles of turns after which skipping them is worth while in any case: as long as
+/// the LCD draws a line.
+const LONG_WAIT: u32 = 456;
 
 const PAGE_LEN: usize = 0x1000;
 const PAGES: usize = 16;
@@ -273,9 +276,14 @@ impl Context {
         context.last_cycles = 0;
     }
 
-    /// Native code asks for the next turn of a waiting loop already, or after some.
-    pub(super) fn await_turn(&mut self, next: bool) {
-        self.turns_left = if next { 1 } else { TURNS };
+    /// Native code asks for the next turn of a waiting loop already, or after some, of
+    /// which one takes `turn` T-cycles.
+    pub(super) fn await_turn(&mut self, next: bool, turn: u16) {
+        self.turns_left = if next {
+            1
+        } else {
+            (LONG_WAIT / u32::from(turn.max(1))).clamp(1, TURNS)
+        };
     }
 
     /// From here on accesses that are not to plain memory are noticed.

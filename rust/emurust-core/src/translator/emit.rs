@@ -743,7 +743,7 @@ impl Emitter<'_, '_> {
         let imm16 = i64::from(instruction.operand);
         let next = instruction.next_pc();
         match (z, y & 1) {
-            // NOP and STOP; the jumps end blocks.
+            // NOP, STOP and JR to the next instruction; other jumps end blocks.
             (0, _) => {
                 if y == 1 {
                     let next = Next {

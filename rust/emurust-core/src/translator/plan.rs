@@ -150,19 +150,27 @@ impl Instruction {
         self.op == 0xC9 || self.op & 0xE7 == 0xC0
     }
 
+    /// JR to what follows in memory, as programs pass the time.
+    fn is_padding(self) -> bool {
+        self.op == 0x18 && self.operand & 0xFF == 0
+    }
+
     /// The next instruction is another one than what follows in memory.
     pub(super) fn ends_block(self) -> bool {
-        self.op & 0xC7 == 0xC7 || matches!(self.op, 0x18 | 0x76 | 0xC3 | 0xC9 | 0xCD | 0xD9 | 0xE9)
+        self.op & 0xC7 == 0xC7
+            || self.never_falls_through()
+            || matches!(self.op, 0x76 | 0xCD)
     }
 
     /// After it what follows in memory is never next.
     pub(super) fn never_falls_through(self) -> bool {
-        matches!(self.op, 0x18 | 0xC3 | 0xC9 | 0xD9 | 0xE9)
+        matches!(self.op, 0x18 | 0xC3 | 0xC9 | 0xD9 | 0xE9) && !self.is_padding()
     }
 
     /// Address that the instruction names as the next one.
     pub(super) fn target(self) -> Option<u16> {
         match self.op {
+            _ if self.is_padding() => None,
             0x18 | 0x20 | 0x28 | 0x30 | 0x38 => {
                 Some(self.next_pc().wrapping_add(self.operand as u8 as i8 as u16))
             }

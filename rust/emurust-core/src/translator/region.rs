@@ -343,6 +343,6 @@ impl Machine {
             begun.wait = wait;
             begins = self.begin_turn(wait, jump, begun);
         }
-        self.native.await_turn(begins);
+        self.native.await_turn(begins, turn);
     }
 }

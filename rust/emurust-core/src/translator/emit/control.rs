@@ -28,6 +28,8 @@ pub(super) fn straight_cycles(op: u8, operand: u16) -> i64 {
     let (x, y, z) = (op >> 6, op >> 3 & 7, op & 7);
     match (x, z) {
         (0, 0) if y == 1 => 20,
+        // To the next instruction.
+        (0, 0) if y == 3 => 12,
         (0, 0) if y >= 4 => 8,
         (0, 0) => 4,
         (0, 1) if y & 1 == 0 => 12,
@@ -288,11 +290,7 @@ impl Emitter<'_, '_> {
             let Some(instruction) = Instruction::decode(self.known.image, self.place.at(pc)) else {
                 break;
             };
-            cycles += match instruction.op {
-                // To the next instruction, to pass the time.
-                0x18 => 12,
-                op => straight_cycles(op, instruction.operand),
-            };
+            cycles += straight_cycles(instruction.op, instruction.operand);
             pc = instruction.next_pc();
         }
         cycles
