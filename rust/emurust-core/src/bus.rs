@@ -338,11 +338,11 @@ impl Machine {
                     0x06 => self.timer.write_tma(value),
                     _ => self.timer.write_tac(value),
                 }
-                self.end_slice();
+                self.move_slice_end(now);
             }
             0x0F => {
                 self.interrupts.requested = value & 0b1_1111;
-                self.end_slice();
+                self.move_slice_end(now);
             }
             register @ 0x10..=0x3F => {
                 self.apu.sync(now);
@@ -367,7 +367,7 @@ impl Machine {
             0x80..=0xFE => self.hram[usize::from(addr & 0x7F)] = value,
             0xFF => {
                 self.interrupts.enabled = value;
-                self.end_slice();
+                self.move_slice_end(now);
             }
             _ => {}
         }
@@ -378,18 +378,23 @@ impl Machine {
         let interrupts = &mut self.interrupts;
         match addr as u8 {
             0x40 => {
+                let was_on = self.ppu.is_on();
                 self.ppu.write_lcdc(value, interrupts);
-                self.end_slice();
+                if self.ppu.is_on() == was_on {
+                    self.move_slice_end(now);
+                } else {
+                    self.end_slice();
+                }
             }
             0x41 => {
                 self.ppu.write_stat(value, interrupts);
-                self.end_slice();
+                self.move_slice_end(now);
             }
             // LY is read-only, and the only register whose write ends no slice.
             0x44 => {}
             0x45 => {
                 self.ppu.write_lyc(value, interrupts);
-                self.end_slice();
+                self.move_slice_end(now);
             }
             0x46 => {
                 self.dma.start(value, now);

@@ -23,6 +23,8 @@ use crate::timer::reload;
 use crate::waiting::{LineTest, Polled, Wait};
 
 const MIN_SLICE: u64 = 4;
+/// No instruction takes longer.
+const LONGEST: u64 = 24;
 const DISPATCH_T_CYCLES: u64 = 20;
 const FIRST_VECTOR: u16 = 0x40;
 
@@ -213,12 +215,7 @@ impl Machine {
 
     fn run_long_slice<O: Observer>(&mut self, rom: Code<'_>, observer: &mut O) {
         self.slice_is_exact = false;
-        let event = self
-            .ppu
-            .hard_event_at()
-            .min(self.timer.interrupt_at())
-            .min(self.serial.event_at());
-        self.slice_target = event.max(self.cycles + MIN_SLICE);
+        self.slice_target = self.next_hard_event().max(self.cycles + MIN_SLICE);
         self.take_interrupt(rom);
         if self.cpu.halted || self.cpu.locked {
             self.skip_halt();
@@ -606,6 +603,36 @@ impl Machine {
         if self.slice_is_exact {
             self.slice_end = 0;
         }
+    }
+
+    /// A write at `now` changed when the next event comes, after which PyBoy ends the
+    /// slice. A long slice need not end if nothing is due: it ends elsewhere.
+    pub(crate) fn move_slice_end(&mut self, now: u64) {
+        let takes_interrupt = self.cpu.ime && self.interrupts.pending() != 0;
+        if self.slice_is_exact
+            || self.dma.active
+            || self.apu.needs_slice_ends()
+            || self.ppu.irregular
+            || self.ppu.frame_done
+            || takes_interrupt
+        {
+            return self.end_slice();
+        }
+        let event = self.next_hard_event();
+        if event <= now + LONGEST || !self.native.looks_before(event) {
+            return self.end_slice();
+        }
+        self.native.move_end(self.slice_end, event);
+        self.slice_target = event;
+        self.slice_end = event;
+    }
+
+    /// The next event that can be seen.
+    fn next_hard_event(&self) -> u64 {
+        self.ppu
+            .hard_event_at()
+            .min(self.timer.interrupt_at())
+            .min(self.serial.event_at())
     }
 
     /// Turns the running long slice into an exact one that began at the current

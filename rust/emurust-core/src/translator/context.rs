@@ -44,6 +44,9 @@ pub(crate) struct Context {
     /// Native code counts the cycles that are left before this one: the slice ends,
     /// or somebody wants to know where it is.
     end: u64,
+    /// Start of the last instruction of the block that last called a helper: until then
+    /// native code does not look at the time.
+    committed_to: u64,
     /// Turns of waiting loops before native code asks to have the rest skipped.
     turns_left: u32,
     /// The caller's value of the register that native code keeps the machine in.
@@ -158,26 +161,33 @@ impl Timing {
 pub(super) struct Moment {
     /// T-cycles from the start of the block to the instruction.
     pub(super) offset: u16,
+    /// T-cycles from the start of the block to its last instruction.
+    pub(super) last: u16,
     /// T-cycles that the instruction before took, if it is in the block.
     pub(super) since_previous: Option<u8>,
     pub(super) timing: Timing,
 }
 
 impl Moment {
+    /// Each part in a field that is wide enough: a block has 24 instructions of at most
+    /// 24 cycles.
     pub(super) fn encode(self) -> u32 {
         u32::from(self.offset)
-            | u32::from(self.since_previous.unwrap_or(0)) << 16
-            | u32::from(self.timing.at) << 24
+            | u32::from(self.last) << 10
+            | u32::from(self.since_previous.unwrap_or(0)) << 20
+            | u32::from(self.timing.at) << 25
             | u32::from(self.timing.late) << 31
     }
 
+    #[inline]
     fn decode(code: u32) -> Self {
-        let since_previous = (code >> 16) as u8;
+        let since_previous = (code >> 20) as u8 & 0x1F;
         Self {
-            offset: code as u16,
+            offset: code as u16 & 0x3FF,
+            last: (code >> 10) as u16 & 0x3FF,
             since_previous: (since_previous != 0).then_some(since_previous),
             timing: Timing {
-                at: (code >> 24) as u8 & 0x7F,
+                at: (code >> 25) as u8 & 0x3F,
                 late: code >> 31 != 0,
             },
         }
@@ -308,6 +318,20 @@ impl Context {
         [self.write_pages[low], self.write_pages[high]] = pages;
     }
 
+    /// Native code looks at the time before the first instruction after `cycle`.
+    pub(crate) fn looks_before(&self, cycle: u64) -> bool {
+        self.committed_to < cycle
+    }
+
+    /// The slice, of which the end was `before`, now ends at `end`. Where native code is
+    /// to stop earlier it still does.
+    pub(crate) fn move_end(&mut self, before: u64, end: u64) {
+        if self.end == before || end < self.end {
+            self.time_left += end.wrapping_sub(self.end) as i64;
+            self.end = end;
+        }
+    }
+
     /// Was native code to stop before this cycle?
     pub(super) fn end_is_before(&self, cycle: u64) -> bool {
         self.end < cycle
@@ -368,12 +392,15 @@ unsafe fn at_moment(
     };
     let Moment {
         offset,
+        last,
         since_previous,
         timing,
     } = Moment::decode(moment);
-    machine.native.bus_used = 1;
-    let context = &machine.native;
-    machine.cycles = context.before_end(context.time_left) + u64::from(offset);
+    let context = &mut machine.native;
+    context.bus_used = 1;
+    let block_began = context.before_end(context.time_left);
+    context.committed_to = block_began + u64::from(last);
+    machine.cycles = block_began + u64::from(offset);
     machine.previous_start = match since_previous {
         Some(cycles) => machine.cycles - u64::from(cycles),
         None => machine.last_start(machine.cycles),

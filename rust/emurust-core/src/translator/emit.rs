@@ -139,6 +139,20 @@ struct Emitter<'a, 'f> {
     /// T-cycles from the start of the block to the instruction, and to the one before it.
     offset: i64,
     previous_offset: Option<i64>,
+    /// T-cycles from the start of the block to its last instruction.
+    last_offset: i64,
+}
+
+/// T-cycles from the start of a block to its last instruction.
+fn last_offset(block: &Block) -> i64 {
+    let before = block
+        .instructions
+        .split_last()
+        .map_or(&[][..], |(_, before)| before);
+    before
+        .iter()
+        .map(|i| control::straight_cycles(i.op, i.operand))
+        .sum()
 }
 
 /// Bits of PC in what the one exit is told.
@@ -185,6 +199,7 @@ pub(super) fn emit<'f>(
         place: Place::new(0, 0),
         offset: 0,
         previous_offset: None,
+        last_offset: 0,
     };
     emitter.emit_entry();
     for block in &plan.blocks {
@@ -584,20 +599,31 @@ impl Emitter<'_, '_> {
 
     /// The block's code, at the present position.
     fn emit_body(&mut self, block: &Block) {
-        self.emit_time_check(block);
+        let last_offset = last_offset(block);
+        self.emit_time_check(block, last_offset);
+        self.last_offset = last_offset;
         self.place = block.place;
         self.is_step = block.role == Role::Step;
         self.offset = 0;
         self.previous_offset = None;
+        let mut in_shadow = false;
         for &instruction in &block.instructions {
             let cycles = if instruction.is_conditional_jump() {
                 self.emit_conditional(instruction)
             } else if instruction.ends_block() {
-                self.emit_jump(instruction);
+                if in_shadow {
+                    self.emit_jump_in_shadow(instruction);
+                } else {
+                    self.emit_jump(instruction);
+                }
                 return;
             } else {
                 self.emit_straight(instruction)
             };
+            if in_shadow {
+                self.emit_enable(instruction.next_pc(), cycles);
+            }
+            in_shadow = instruction.is_ei();
             self.previous_offset = Some(self.offset);
             self.offset += cycles;
         }
@@ -609,13 +635,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Every instruction of the block must begin before the slice ends.
-    fn emit_time_check(&mut self, block: &Block) {
-        let last_offset: i64 = block.instructions.split_last().map_or(0, |(_, before)| {
-            before
-                .iter()
-                .map(|i| control::straight_cycles(i.op, i.operand))
-                .sum()
-        });
+    fn emit_time_check(&mut self, block: &Block, last_offset: i64) {
         let left = self.load(I64, layout::TIME_LEFT);
         let fits = self
             .b
@@ -627,24 +647,16 @@ impl Emitter<'_, '_> {
         self.b.ins().brif(fits, body, &[], over, &[]);
         self.begin(over);
         match block.instructions.first() {
-            Some(&first) if block.role == Role::Cut => self.emit_first_step(block.place, first),
+            Some(_) if block.role == Role::Cut => {
+                let cache = self.cache;
+                self.emit_body(&block.step(0));
+                self.cache = cache;
+            }
             _ => {
                 self.leave(block.place.pc(), Exit::NO_TIME);
             }
         }
         self.begin(body);
-    }
-
-    /// Begins to go through a block in steps.
-    fn emit_first_step(&mut self, place: Place, first: Instruction) {
-        let cache = self.cache;
-        self.emit_body(&Block {
-            place,
-            instructions: vec![first],
-            heat: 0,
-            role: Role::Step,
-        });
-        self.cache = cache;
     }
 
     /// So many cycles of the slice are over; until then the time left is that at the
@@ -914,6 +926,8 @@ impl Emitter<'_, '_> {
                 let hl = self.get(Register::Hl);
                 self.set(Register::Sp, hl);
             }
+            // It does nothing before the next instruction is over.
+            0xFB => {}
             0xF3 => {
                 let off = self.constant(0);
                 self.store8(off, layout::IME);

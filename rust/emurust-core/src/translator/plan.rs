@@ -121,7 +121,44 @@ impl Instruction {
         // PyBoy fetches from the switchable bank two bytes too early, and the last
         // two bytes through the bus.
         let limit = if place.pc() < 0x4000 { 0x3FFE } else { 0x7FFE };
-        (instruction.next_pc() <= limit && instruction.is_translatable()).then_some(instruction)
+        if instruction.next_pc() > limit || !instruction.is_translatable() {
+            return None;
+        }
+        let is_alone = instruction.is_ei() && instruction.shadow(image, place).is_none();
+        (!is_alone).then_some(instruction)
+    }
+
+    /// EI, which is translated together with the instruction after it.
+    pub(super) fn is_ei(self) -> bool {
+        self.op == 0xFB
+    }
+
+    /// The instruction after an EI at `place`, if it ends no slice: what else it does in
+    /// EI's shadow is what it does anywhere.
+    fn shadow(self, image: &[u8], place: Place) -> Option<Self> {
+        Self::decode(image, place.at(self.next_pc())).filter(|next| next.is_quiet())
+    }
+
+    /// Writes no memory, and does not jump but to a known place or back to a caller.
+    fn is_quiet(self) -> bool {
+        let (x, y, z) = (self.op >> 6, self.op >> 3 & 7, self.op & 7);
+        match x {
+            0 => match z {
+                0 => self.op == 0x00 || self.op == 0x18,
+                1 | 3 | 7 => true,
+                2 => y & 1 == 1,
+                _ => y != 6,
+            },
+            1 => y != 6,
+            2 => true,
+            _ => {
+                z == 6
+                    || matches!(
+                        self.op,
+                        0xC1 | 0xD1 | 0xE1 | 0xF1 | 0xC3 | 0xC9 | 0xF0 | 0xFA
+                    )
+            }
+        }
     }
 
     pub(super) fn length(self) -> u16 {
@@ -157,9 +194,7 @@ impl Instruction {
 
     /// The next instruction is another one than what follows in memory.
     pub(super) fn ends_block(self) -> bool {
-        self.op & 0xC7 == 0xC7
-            || self.never_falls_through()
-            || matches!(self.op, 0x76 | 0xCD)
+        self.op & 0xC7 == 0xC7 || self.never_falls_through() || matches!(self.op, 0x76 | 0xCD)
     }
 
     /// After it what follows in memory is never next.
@@ -182,7 +217,7 @@ impl Instruction {
         }
     }
 
-    /// Writes a register after which the slice ends, so that execution goes on
+    /// Writes a register after which the slice often ends, so that execution goes on
     /// from the next instruction.
     fn ends_slice(self) -> bool {
         let register = match self.op {
@@ -190,18 +225,14 @@ impl Instruction {
             0xEA if self.operand >= 0xFF00 => self.operand & 0xFF,
             _ => return false,
         };
-        matches!(
-            register,
-            0x02 | 0x04..=0x07 | 0x0F | 0x40 | 0x41 | 0x45 | 0x46 | 0xFF
-        )
+        matches!(register, 0x02 | 0x40 | 0x46)
     }
 
-    /// EI and illegal opcodes change what the run loop does: they are
-    /// left to the interpreter.
+    /// Illegal opcodes change what the run loop does: they are left to the interpreter.
     fn is_translatable(self) -> bool {
         !matches!(
             self.op,
-            0xFB | 0xD3 | 0xDB | 0xDD | 0xE3 | 0xE4 | 0xEB | 0xEC | 0xED | 0xF4 | 0xFC | 0xFD
+            0xD3 | 0xDB | 0xDD | 0xE3 | 0xE4 | 0xEB | 0xEC | 0xED | 0xF4 | 0xFC | 0xFD
         )
     }
 }
@@ -228,6 +259,18 @@ pub(super) enum Role {
 }
 
 impl Block {
+    /// An instruction of it as a block of its own.
+    pub(super) fn step(&self, index: usize) -> Self {
+        let rest = &self.instructions[index..];
+        let count = 1 + usize::from(rest[0].is_ei());
+        Self {
+            place: self.place.at(rest[0].pc),
+            instructions: rest.iter().take(count).copied().collect(),
+            heat: 0,
+            role: Role::Step,
+        }
+    }
+
     /// How much it counts when blocks are searched for; never nothing.
     pub(super) fn weight(&self) -> u64 {
         u64::from(self.heat) * 4 + 1
@@ -258,11 +301,12 @@ impl Plan {
             while let Some(&instruction) = hot.get(&place) {
                 instructions.push(instruction);
                 place = leader.at(instruction.next_pc());
-                if instruction.ends_block() || leaders.contains(&place) {
+                let may_end = !instruction.is_ei();
+                if instruction.ends_block() || may_end && leaders.contains(&place) {
                     break;
                 }
             }
-            for part in instructions.chunks(MAX_BLOCK) {
+            for part in parts(&instructions) {
                 let Some(first) = part.first() else { continue };
                 let heat = part.iter().map(|i| profile.heat(leader.at(i.pc))).sum();
                 blocks.push(Block {
@@ -294,14 +338,8 @@ impl Plan {
         for block in &mut self.blocks {
             if profile.cuts(block.place) >= least_cuts {
                 block.role = Role::Cut;
-                let place = block.place;
-                let later = block.instructions.iter().skip(1);
-                steps.extend(later.map(|&instruction| Block {
-                    place: place.at(instruction.pc),
-                    instructions: vec![instruction],
-                    heat: 0,
-                    role: Role::Step,
-                }));
+                let later = 1..block.instructions.len();
+                steps.extend(later.map(|index| block.step(index)));
             }
         }
         self.blocks.append(&mut steps);
@@ -322,18 +360,44 @@ fn hot_instructions(
 ) -> BTreeMap<Place, Instruction> {
     let mut threshold = least_runs;
     loop {
-        let hot: BTreeMap<Place, Instruction> = (0..places(image.len()))
+        let mut hot: BTreeMap<Place, Instruction> = (0..places(image.len()))
             .map(Place::from_index)
             .filter(|&place| profile.count(place) >= threshold)
             .filter_map(|place| {
                 Instruction::decode(image, place).map(|instruction| (place, instruction))
             })
             .collect();
+        // What runs in EI's shadow is not noted.
+        let shadows: Vec<_> = hot
+            .iter()
+            .filter(|(_, instruction)| instruction.is_ei())
+            .filter_map(|(&place, ei)| {
+                let next = ei.shadow(image, place)?;
+                Some((place.at(next.pc), next))
+            })
+            .collect();
+        hot.extend(shadows);
         if hot.len() <= MAX_INSTRUCTIONS || threshold == u16::MAX {
             return hot.into_iter().take(MAX_INSTRUCTIONS).collect();
         }
         threshold = threshold.saturating_mul(2);
     }
+}
+
+/// Pieces that are short enough for a block.
+fn parts(instructions: &[Instruction]) -> Vec<&[Instruction]> {
+    let mut parts = Vec::new();
+    let mut rest = instructions;
+    while !rest.is_empty() {
+        let mut count = rest.len().min(MAX_BLOCK);
+        if rest[count - 1].is_ei() && count > 1 {
+            count -= 1;
+        }
+        let (part, after) = rest.split_at(count);
+        parts.push(part);
+        rest = after;
+    }
+    parts
 }
 
 /// Conditional calls return into the middle of blocks, and interrupts anywhere.

@@ -49,7 +49,7 @@ pub(super) fn straight_cycles(op: u8, operand: u16) -> i64 {
                 0x06 | 0x86 | 0xC6 => 16,
                 _ => 8,
             },
-            0xF3 => 4,
+            0xF3 | 0xFB => 4,
             // Jumps that are not taken.
             0xC2 | 0xCA | 0xD2 | 0xDA | 0xC4 | 0xCC | 0xD4 | 0xDC => 12,
             _ => 8,
@@ -153,12 +153,14 @@ impl Emitter<'_, '_> {
     /// Emits a routine where it is called, so that its return needs no search.
     fn emit_inline(&mut self, routine: &Block, returns_to: Place) {
         let (place, offset, previous_offset) = (self.place, self.offset, self.previous_offset);
+        let last_offset = self.last_offset;
         let cache = self.cache;
         self.returns_to = Some(returns_to);
         // The caller has flushed the registers; what is known of them stays true.
         self.emit_body(routine);
         self.returns_to = None;
         (self.place, self.offset, self.previous_offset) = (place, offset, previous_offset);
+        self.last_offset = last_offset;
         self.cache = cache;
     }
 
@@ -227,18 +229,13 @@ impl Emitter<'_, '_> {
         let no = self.constant(0);
         self.store8(yes, layout::HALTED);
         self.store8(no, layout::HALTED_DURING_EI);
-        let ended = self.b.ins().iconst(I64, 0);
-        self.store(ended, layout::SLICE_END);
+        self.end_slice();
         self.leave(pc, Exit::AGAIN);
     }
 
+    /// RETI, and EI with RET.
     fn emit_return_from_interrupt(&mut self) {
-        let on = self.constant(1);
-        self.store8(on, layout::IME);
-        let requested = self.load8(layout::INTERRUPTS_REQUESTED);
-        let enabled = self.load8(layout::INTERRUPTS_ENABLED);
-        let pending = self.b.ins().band(requested, enabled);
-        let pending = self.and(pending, 0x1F);
+        let pending = self.enable_interrupts();
         let pc = self.pop(4);
         self.end_block(16);
         let waiting = self.b.create_block();
@@ -248,9 +245,52 @@ impl Emitter<'_, '_> {
             .ins()
             .brif(pending, waiting, &[], self.dispatch, &back);
         self.begin(waiting);
-        let zero = self.b.ins().iconst(I64, 0);
-        self.store(zero, layout::SLICE_END);
+        self.end_slice();
         self.leave_to(pc, Exit::AGAIN);
+    }
+
+    fn end_slice(&mut self) {
+        let ended = self.b.ins().iconst(I64, 0);
+        self.store(ended, layout::SLICE_END);
+    }
+
+    /// Sets IME; the result is not zero if an interrupt waits for it.
+    fn enable_interrupts(&mut self) -> Value {
+        let on = self.constant(1);
+        self.store8(on, layout::IME);
+        let requested = self.load8(layout::INTERRUPTS_REQUESTED);
+        let enabled = self.load8(layout::INTERRUPTS_ENABLED);
+        let pending = self.b.ins().band(requested, enabled);
+        self.and(pending, 0x1F)
+    }
+
+    /// EI takes effect after an instruction that takes so long: the slice ends if an
+    /// interrupt waits.
+    pub(super) fn emit_enable(&mut self, next_pc: u16, cycles: i64) {
+        let pending = self.enable_interrupts();
+        let out = self.b.create_block();
+        let on = self.b.create_block();
+        self.b.set_cold_block(out);
+        self.b.ins().brif(pending, out, &[], on, &[]);
+        self.begin(out);
+        let cache = self.cache;
+        self.end_block(cycles);
+        self.cache = cache;
+        self.end_slice();
+        self.leave(next_pc, Exit::AGAIN);
+        self.begin(on);
+    }
+
+    /// As [`Self::emit_jump`], right after EI.
+    pub(super) fn emit_jump_in_shadow(&mut self, instruction: Instruction) {
+        const RET: u8 = 0xC9;
+        let Some(target) = instruction.target() else {
+            debug_assert_eq!(instruction.op, RET);
+            return self.emit_return_from_interrupt();
+        };
+        let cycles = if instruction.op == 0x18 { 12 } else { 16 };
+        self.emit_enable(target, cycles);
+        self.emit_jump(instruction);
     }
 
     /// A jump within the code: on the way back it may close a waiting loop.

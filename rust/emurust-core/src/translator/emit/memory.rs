@@ -177,6 +177,7 @@ impl Emitter<'_, '_> {
         let since_previous = self.previous_offset.map(|previous| self.offset - previous);
         let moment = Moment {
             offset: self.offset as u16,
+            last: self.last_offset as u16,
             since_previous: since_previous.map(|cycles| cycles as u8),
             timing,
         };
