@@ -105,6 +105,7 @@ impl Machine {
 
     /// To be called between slices before anybody looks at the machine.
     pub(crate) fn end_run(&mut self) {
+        self.catch_up_parts();
         self.apu.sync_to_slice_end();
         // Accesses from outside happen between slices.
         self.slice_is_exact = true;
@@ -189,6 +190,7 @@ impl Machine {
 
     fn run_exact_slice<O: Observer>(&mut self, rom: Code<'_>, observer: &mut O) {
         self.touched = false;
+        self.catch_up_parts();
         let distance = self
             .timer
             .published
@@ -218,25 +220,47 @@ impl Machine {
         self.slice_target = self.next_hard_event().max(self.cycles + MIN_SLICE);
         self.take_interrupt(rom);
         if self.cpu.halted || self.cpu.locked {
-            self.skip_halt();
-            self.finish_parts();
-            self.ppu.tick(self.cycles, &mut self.interrupts);
-            return;
+            return self.pass_halt();
         }
         self.run_instructions(rom, observer);
         if self.slice_is_exact {
-            self.finish_exact_slice(rom);
-        } else {
-            self.advance_dma(rom, self.cycles, 0, 0);
-            self.finish_parts();
-            self.ppu
-                .replay(self.cycles, self.previous_start, &mut self.interrupts);
+            return self.finish_exact_slice(rom);
+        }
+        self.advance_dma(rom, self.cycles, 0, 0);
+        self.notice_events();
+        self.ppu
+            .replay(self.cycles, self.previous_start, &mut self.interrupts);
+        let stays_halted = self.cpu.halted && self.interrupts.pending() == 0;
+        if stays_halted && !self.ppu.frame_done && !self.needs_exact_slice() {
+            // The next slice, without going around for it.
+            self.pass_halt();
         }
     }
 
-    /// Timer, serial and sound up to now.
+    /// A long slice of a CPU that does nothing.
+    fn pass_halt(&mut self) {
+        self.skip_halt();
+        self.notice_events();
+        self.ppu.tick(self.cycles, &mut self.interrupts);
+    }
+
+    /// An exact slice ends: sound, timer and serial up to now.
     fn finish_parts(&mut self) {
         self.apu.note_slice_end(self.cycles);
+        self.catch_up_parts();
+    }
+
+    /// A long slice ends: timer and serial need catching up only where something has
+    /// happened to them.
+    fn notice_events(&mut self) {
+        self.apu.note_slice_end(self.cycles);
+        if self.timer.has_event_by(self.cycles) || self.serial.event_at() <= self.cycles {
+            self.catch_up_parts();
+        }
+    }
+
+    /// Timer and serial up to now.
+    fn catch_up_parts(&mut self) {
         if self.serial.sync(self.cycles) {
             self.interrupts.request(Interrupts::SERIAL);
         }

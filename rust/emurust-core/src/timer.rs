@@ -200,6 +200,12 @@ impl Timer {
         }
     }
 
+    /// TIMA has overflowed by `now`, or is being reloaded. While neither is so, nothing
+    /// depends on how far the timer was caught up.
+    pub(crate) fn has_event_by(&self, now: u64) -> bool {
+        self.reload_phase != reload::IDLE || self.event_at() <= now
+    }
+
     /// Absolute cycle at which a read of DIV or TIMA can next differ; the fields
     /// may be behind by any time before `interrupt_at`.
     pub(crate) fn next_count_at(&self, now: u64) -> u64 {
