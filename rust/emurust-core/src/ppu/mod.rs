@@ -86,11 +86,55 @@ mod step {
 /// Scroll and window position of one drawn line, as PyBoy's API reports it.
 pub(crate) const LINE_PARAMETERS: usize = 5;
 
-/// Lines that have sprites of some height on them, a bit each, from bit 16 on.
-#[derive(Debug, Clone, Copy)]
-struct SpriteLines {
+/// What is known of the sprites that are in OAM.
+#[derive(Debug, Clone)]
+struct Sprites {
+    /// Their height when this was found out; 0 for nothing known.
     height: i32,
-    bits: [u64; 3],
+    /// Lines that have sprites on them, a bit each, from bit 16 on.
+    lines: [u64; 3],
+    /// Y and X of the sprites that are on any line, in order.
+    shown: [[u8; 2]; OAM_LEN / 4],
+    count: usize,
+}
+
+impl Sprites {
+    fn unknown() -> Self {
+        Self {
+            height: 0,
+            lines: [0; 3],
+            shown: [[0; 2]; OAM_LEN / 4],
+            count: 0,
+        }
+    }
+
+    fn find(&mut self, oam: &[u8; OAM_LEN], height: i32) {
+        self.height = height;
+        // Bit `i` is line `i - 16`, so that a sprite's Y is its first bit.
+        self.lines = [0; 3];
+        self.count = 0;
+        let run = (1u64 << height) - 1;
+        for sprite in oam.chunks_exact(4) {
+            let [y, x] = [sprite[0], sprite[1]];
+            let (word, shift) = (usize::from(y >> 6), y & 63);
+            // Sprites that begin below the screen are on no line.
+            if y != 0 && (word < 2 || word == 2 && shift < 32) {
+                self.lines[word] |= run << shift;
+                if shift > 48 {
+                    self.lines[word + 1] |= run >> (64 - shift);
+                }
+                self.shown[self.count] = [y, x];
+                self.count += 1;
+            }
+        }
+    }
+
+    fn on_line(&self, y: usize) -> bool {
+        let bit = y + 16;
+        self.lines
+            .get(bit / 64)
+            .is_some_and(|word| word >> (bit % 64) & 1 != 0)
+    }
 }
 
 /// Lines from the top on whose parameters are known to be these.
@@ -104,8 +148,7 @@ pub(crate) struct LinesAlike {
 pub(crate) struct Ppu {
     pub(crate) vram: [u8; VRAM_LEN],
     pub(crate) oam: [u8; OAM_LEN],
-    /// Lines with sprites, for the sprites that are in OAM.
-    sprite_lines: Option<SpriteLines>,
+    sprites: Sprites,
     pub(crate) lcdc: u8,
     pub(crate) stat: u8,
     pub(crate) scy: u8,
@@ -208,7 +251,7 @@ impl Ppu {
         Self {
             vram: [0; VRAM_LEN],
             oam: [0; OAM_LEN],
-            sprite_lines: None,
+            sprites: Sprites::unknown(),
             lcdc: 0,
             stat: stat::ALWAYS_ONE,
             scy: 0,
@@ -388,6 +431,9 @@ impl Ppu {
     /// Performs all transitions on visible lines up to a dot at once, but none at
     /// which the STAT line may rise. Returns the dot of the last.
     fn jump(&mut self, mut dot: i64) -> Option<i64> {
+        if dot < self.target {
+            return None;
+        }
         if self.stat & stat::SOURCES != 0 {
             dot = dot.min(self.stat_event_dot() - 1);
         }
@@ -776,7 +822,7 @@ impl Ppu {
 
     /// What was remembered is of another machine, or of another time.
     pub(crate) fn forget(&mut self) {
-        self.sprite_lines = None;
+        self.sprites.height = 0;
         self.lines_alike = LinesAlike::default();
         self.drawn = Drawn::nothing();
     }
@@ -806,37 +852,16 @@ impl Ppu {
 
     /// OAM, to be written to.
     pub(crate) fn oam_mut(&mut self) -> &mut [u8; OAM_LEN] {
-        self.sprite_lines = None;
+        self.sprites.height = 0;
         self.drawn.oam_number += 1;
         &mut self.oam
     }
 
     fn line_has_sprites(&mut self, y: usize, height: i32) -> bool {
-        let lines = match self.sprite_lines {
-            Some(lines) if lines.height == height => lines,
-            _ => {
-                // Bit `i` is line `i - 16`, so that a sprite's Y is its first bit.
-                let mut bits = [0; 3];
-                let run = (1u64 << height) - 1;
-                for sprite in self.oam.chunks_exact(4) {
-                    let (word, shift) = (usize::from(sprite[0] >> 6), sprite[0] & 63);
-                    // Sprites that begin below the screen are on no line.
-                    if word < 2 || word == 2 && shift < 32 {
-                        bits[word] |= run << shift;
-                        if shift > 48 {
-                            bits[word + 1] |= run >> (64 - shift);
-                        }
-                    }
-                }
-                SpriteLines { height, bits }
-            }
-        };
-        self.sprite_lines = Some(lines);
-        let bit = y + 16;
-        lines
-            .bits
-            .get(bit / 64)
-            .is_some_and(|word| word >> (bit % 64) & 1 != 0)
+        if self.sprites.height != height {
+            self.sprites.find(&self.oam, height);
+        }
+        self.sprites.on_line(y)
     }
 
     fn sprite_penalty(&mut self) -> i64 {
@@ -851,12 +876,11 @@ impl Ppu {
         let mut on_screen = false;
         let mut dots = 0;
         let mut seen_x = [0u64; 3];
-        for sprite in self.oam.chunks_exact(4) {
-            let row = i32::from(self.ly) + 16 - i32::from(sprite[0]);
+        for &[y, x] in &self.sprites.shown[..self.sprites.count] {
+            let row = i32::from(self.ly) + 16 - i32::from(y);
             if row < 0 || row >= height {
                 continue;
             }
-            let x = sprite[1];
             if x < 168 {
                 on_screen = true;
                 dots += 6;
