@@ -434,6 +434,9 @@ impl Machine {
 
     #[inline(never)]
     fn catch_up_lcd(&mut self, now: u64) {
+        if !self.slice_is_exact && self.ppu.catch_up_on_lines(now, self.cycles) {
+            return;
+        }
         self.replay_lcd();
         self.ppu.tick(now, &mut self.interrupts);
     }

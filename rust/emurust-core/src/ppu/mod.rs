@@ -37,6 +37,7 @@ const OAM_SCAN_DOTS: i64 = 80;
 const DRAWING_DOTS: i64 = 172;
 /// Drawing and HBlank together, up to the step of LY four dots before the next line.
 const DRAW_TO_LY_DOTS: i64 = 372;
+const LY_STEP_DOTS: i64 = 4;
 const VBLANK_LINE: u8 = 144;
 const LAST_LINE: u8 = 153;
 const LAST_VISIBLE_LINE: u8 = 143;
@@ -411,6 +412,27 @@ impl Ppu {
         self.publish();
     }
 
+    /// As [`Self::replay`] to the present instruction's start, `boundary`, and then
+    /// [`Self::tick`] within it, at `now`: at once, where all of that is on visible lines
+    /// and no STAT source is enabled. False if it is not.
+    #[inline]
+    pub(crate) fn catch_up_on_lines(&mut self, now: u64, boundary: u64) -> bool {
+        let dot = now as i64 - self.frame_start();
+        let is_plain = self.is_on_lines() && self.stat & stat::SOURCES == 0;
+        if !is_plain || dot >= i64::from(VBLANK_LINE) * LINE_DOTS {
+            return false;
+        }
+        // Transitions are farther apart than an instruction is long, but for LY's step
+        // and the beginning of its line. If both fall between boundary and `now`, the
+        // second waits.
+        let line_began = dot - dot % LINE_DOTS;
+        let step_is_late = line_began - LY_STEP_DOTS > boundary as i64 - self.frame_start();
+        self.account(now);
+        self.jump(if step_is_late { line_began - 1 } else { dot });
+        self.publish();
+        true
+    }
+
     /// Performs the transitions before cycle `end`, each at its own time, as
     /// they happen while the CPU is halted. Returns the time of the last one.
     pub(crate) fn run_before(&mut self, end: u64, interrupts: &mut Interrupts) -> Option<u64> {
@@ -428,6 +450,15 @@ impl Ppu {
         last
     }
 
+    /// On a visible line of a frame in which each line begins where it usually does.
+    fn is_on_lines(&self) -> bool {
+        !self.first_frame
+            && !self.restart_pending
+            && self.is_on()
+            && self.mode() != mode::VBLANK
+            && self.ly <= LAST_VISIBLE_LINE
+    }
+
     /// Performs all transitions on visible lines up to a dot at once, but none at
     /// which the STAT line may rise. Returns the dot of the last.
     fn jump(&mut self, mut dot: i64) -> Option<i64> {
@@ -437,13 +468,7 @@ impl Ppu {
         if self.stat & stat::SOURCES != 0 {
             dot = dot.min(self.stat_event_dot() - 1);
         }
-        if dot < self.target
-            || self.first_frame
-            || self.restart_pending
-            || !self.is_on()
-            || self.mode() == mode::VBLANK
-            || self.ly > LAST_VISIBLE_LINE
-        {
+        if dot < self.target || !self.is_on_lines() {
             return None;
         }
         let line = (dot / LINE_DOTS).min(i64::from(LAST_VISIBLE_LINE)) as u8;

@@ -427,7 +427,13 @@ unsafe extern "C" fn read(machine: *mut Machine, addr: u32, moment: u32) -> u32 
     // SAFETY: the caller's.
     unsafe {
         at_moment(machine, moment, |machine, code, at, late| {
-            machine.read_bus(*code, addr as u16, at, late).into()
+            let addr = addr as u16;
+            let value = if addr >= 0xFF00 && late == 0 {
+                machine.read_high(*code, addr as u8, at)
+            } else {
+                machine.read_bus(*code, addr, at, late)
+            };
+            value.into()
         })
     }
 }
