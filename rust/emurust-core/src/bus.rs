@@ -279,7 +279,7 @@ impl Machine {
             }
             0x8000..=0x9FFF => {
                 if late != 0 {
-                    self.catch_up_lcd(now + late);
+                    self.catch_up_lcd_registers(now + late);
                     if self.ppu.vram_write_blocked() {
                         return;
                     }
