@@ -434,7 +434,8 @@ impl Machine {
 
     #[inline(never)]
     fn catch_up_lcd(&mut self, now: u64) {
-        if !self.slice_is_exact && self.ppu.catch_up_on_lines(now, self.cycles) {
+        let (boundary, previous) = (self.cycles, self.previous_start);
+        if !self.slice_is_exact && self.ppu.catch_up_on_lines(now, boundary, previous) {
             return;
         }
         self.replay_lcd();

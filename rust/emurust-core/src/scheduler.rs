@@ -417,6 +417,64 @@ impl Machine {
         true
     }
 
+    /// At the instruction in high RAM that starts OAM DMA, before the countdown that sits it
+    /// out, as nearly all programs have them: does all of that at once, if it lies in
+    /// VBlank and in this slice. False if it did nothing.
+    pub(crate) fn sit_out_transfer(&mut self, rom: Code<'_>) -> bool {
+        const TURN: u64 = 16;
+        // LDH (DMA),A; LD A,n; and the last JR is 4 cycles shorter.
+        const BESIDES: u64 = 12 + 8 - 4;
+        const WRITE_AT: u64 = 4;
+        const LAST_JUMP: u64 = 8;
+        let start = usize::from(self.cpu.pc.wrapping_sub(0xFF80));
+        let code = self.hram.get(start..).and_then(<[u8]>::first_chunk);
+        let Some(&[0xE0, 0x46, 0x3E, turns, 0x3D, 0x20, 0xFD]) = code else {
+            return false;
+        };
+        let duration = BESIDES + TURN * u64::from(turns);
+        let takes_interrupt = self.cpu.ime && self.interrupts.pending() != 0;
+        let now = self.cycles;
+        if self.slice_is_exact
+            || !self.may_skip()
+            || self.dma.active
+            || !self.ppu.is_in_vblank()
+            || takes_interrupt
+            || now + duration >= self.slice_end
+        {
+            return false;
+        }
+        let mut transfer = self.dma.clone();
+        transfer.start(self.cpu.a, now + WRITE_AT);
+        let from_wram = transfer.source_page() >> 13 == 6;
+        if !from_wram || transfer.due(now + duration) < crate::dma::LENGTH {
+            return false;
+        }
+        self.dma = transfer;
+        self.advance_dma(rom, now + duration, 0, 0);
+        (self.cpu.a, self.cpu.f) = alu::dec(1, self.cpu.f);
+        self.cpu.pc += 7;
+        self.cycles = now + duration;
+        self.previous_start = self.cycles - LAST_JUMP;
+        self.return_from_hram();
+        true
+    }
+
+    /// Takes a RET in high RAM, if that is what is next and the slice goes on after it.
+    fn return_from_hram(&mut self) {
+        const RET: u8 = 0xC9;
+        const DURATION: u64 = 16;
+        let next = self.hram.get(usize::from(self.cpu.pc.wrapping_sub(0xFF80)));
+        if next != Some(&RET) || self.cycles + DURATION >= self.slice_end {
+            return;
+        }
+        if let Some(&mut address) = self.plain_pair(self.cpu.sp) {
+            self.cpu.pc = u16::from_le_bytes(address);
+            self.cpu.sp = self.cpu.sp.wrapping_add(2);
+            self.previous_start = self.cycles;
+            self.cycles += DURATION;
+        }
+    }
+
     /// Turns of waiting loops may be skipped at all.
     pub(crate) fn may_skip(&self) -> bool {
         !self.always_exact && !self.stops_armed && self.cpu.ei_delay == 0

@@ -416,17 +416,28 @@ impl Ppu {
     /// [`Self::tick`] within it, at `now`: at once, where all of that is on visible lines
     /// and no STAT source is enabled. False if it is not.
     #[inline]
-    pub(crate) fn catch_up_on_lines(&mut self, now: u64, boundary: u64) -> bool {
+    pub(crate) fn catch_up_on_lines(
+        &mut self,
+        now: u64,
+        boundary: u64,
+        previous_boundary: u64,
+    ) -> bool {
         let dot = now as i64 - self.frame_start();
         let is_plain = self.is_on_lines() && self.stat & stat::SOURCES == 0;
         if !is_plain || dot >= i64::from(VBLANK_LINE) * LINE_DOTS {
             return false;
         }
         // Transitions are farther apart than an instruction is long, but for LY's step
-        // and the beginning of its line. If both fall between boundary and `now`, the
-        // second waits.
+        // and the beginning of its line. If both fall between the catch-up before and
+        // this one, the second waits.
+        let before = if now > boundary {
+            boundary
+        } else {
+            previous_boundary
+        };
         let line_began = dot - dot % LINE_DOTS;
-        let step_is_late = line_began - LY_STEP_DOTS > boundary as i64 - self.frame_start();
+        let step_is_late = self.target < line_began
+            && line_began - LY_STEP_DOTS > before as i64 - self.frame_start();
         self.account(now);
         self.jump(if step_is_late { line_began - 1 } else { dot });
         self.publish();

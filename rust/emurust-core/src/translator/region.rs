@@ -266,6 +266,10 @@ impl Machine {
     ) {
         let pc = self.cpu.pc;
         if pc >= self.rom_fetch_limit {
+            if pc >= 0xFF80 && self.sit_out_transfer(rom) {
+                *ahead = Lookahead::default();
+                return;
+            }
             return self.step_once(rom, ahead);
         }
         let place = Place::new(pc, self.rom_high);
