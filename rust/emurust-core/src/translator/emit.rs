@@ -143,15 +143,11 @@ struct Emitter<'a, 'f> {
     last_offset: i64,
 }
 
-/// T-cycles from the start of a block to its last instruction.
-fn last_offset(block: &Block) -> i64 {
-    let before = block
-        .instructions
-        .split_last()
-        .map_or(&[][..], |(_, before)| before);
-    before
-        .iter()
-        .map(|i| control::straight_cycles(i.op, i.operand))
+/// T-cycles from the start of the first of these instructions to that of the last.
+fn last_offset(instructions: &[Instruction]) -> i64 {
+    instructions
+        .windows(2)
+        .map(|pair| control::cycles(pair[0], Some(pair[1].pc)))
         .sum()
 }
 
@@ -579,6 +575,14 @@ impl Emitter<'_, '_> {
         if let Some(&head) = self.known.heads.get(&block.place) {
             self.emit_visit(block.place, head);
         }
+        if block.path.is_empty() {
+            return self.emit_body(block);
+        }
+        let over = self.emit_time_check(last_offset(&block.path));
+        self.is_step = false;
+        self.emit_instructions(block.place, &block.path);
+        self.begin(over);
+        self.cache = Cache::default();
         self.emit_body(block);
     }
 
@@ -597,19 +601,58 @@ impl Emitter<'_, '_> {
         self.begin(on);
     }
 
-    /// The block's code, at the present position.
+    /// The block's code, at the present position, as far as it fits into the slice.
     fn emit_body(&mut self, block: &Block) {
-        let last_offset = last_offset(block);
-        self.emit_time_check(block, last_offset);
-        self.last_offset = last_offset;
-        self.place = block.place;
+        let over = self.emit_time_check(last_offset(&block.instructions));
+        let on = self.b.create_block();
+        self.b.ins().jump(on, &[]);
+        self.begin(over);
+        self.b.set_cold_block(over);
+        if block.role == Role::Cut {
+            let cache = self.cache;
+            self.emit_body(&block.step(0));
+            self.cache = cache;
+        } else {
+            self.leave(block.place.pc(), Exit::NO_TIME);
+        }
+        self.begin(on);
         self.is_step = block.role == Role::Step;
+        self.emit_instructions(block.place, &block.instructions);
+    }
+
+    /// Goes on if instructions, of which the last begins after so long, all begin before
+    /// the slice ends; returns the block for where they do not.
+    fn emit_time_check(&mut self, last_offset: i64) -> ir::Block {
+        let left = self.load(I64, layout::TIME_LEFT);
+        let fits = self
+            .b
+            .ins()
+            .icmp_imm_s(IntCC::SignedGreaterThan, left, last_offset);
+        let body = self.b.create_block();
+        let over = self.b.create_block();
+        self.b.ins().brif(fits, body, &[], over, &[]);
+        self.begin(body);
+        over
+    }
+
+    /// Instructions that follow each other, from `place` on.
+    fn emit_instructions(&mut self, place: Place, instructions: &[Instruction]) {
+        self.place = place;
+        self.last_offset = last_offset(instructions);
         self.offset = 0;
         self.previous_offset = None;
         let mut in_shadow = false;
-        for &instruction in &block.instructions {
-            let cycles = if instruction.is_conditional_jump() {
-                self.emit_conditional(instruction)
+        let mut rest = instructions;
+        while let Some((&instruction, after)) = rest.split_first() {
+            rest = after;
+            let follower = rest.first().map(|next| next.pc);
+            let jumps_on = control::jumps_on(instruction, follower);
+            if jumps_on && instruction.is_conditional_jump() {
+                self.emit_side_exit(instruction);
+            } else if jumps_on {
+                // Nothing but time.
+            } else if instruction.is_conditional_jump() {
+                self.emit_conditional(instruction);
             } else if instruction.ends_block() {
                 if in_shadow {
                     self.emit_jump_in_shadow(instruction);
@@ -618,45 +661,21 @@ impl Emitter<'_, '_> {
                 }
                 return;
             } else {
-                self.emit_straight(instruction)
-            };
+                self.emit_straight(instruction);
+            }
+            let cycles = control::cycles(instruction, follower);
             if in_shadow {
-                self.emit_enable(instruction.next_pc(), cycles);
+                self.emit_enable(follower.unwrap_or(instruction.next_pc()), cycles);
             }
             in_shadow = instruction.is_ei();
             self.previous_offset = Some(self.offset);
             self.offset += cycles;
         }
-        if let Some(last) = block.instructions.last() {
+        if let Some(last) = instructions.last() {
             self.finish_time();
             self.flush();
             self.go_to(last.next_pc());
         }
-    }
-
-    /// Every instruction of the block must begin before the slice ends.
-    fn emit_time_check(&mut self, block: &Block, last_offset: i64) {
-        let left = self.load(I64, layout::TIME_LEFT);
-        let fits = self
-            .b
-            .ins()
-            .icmp_imm_s(IntCC::SignedGreaterThan, left, last_offset);
-        let body = self.b.create_block();
-        let over = self.b.create_block();
-        self.b.set_cold_block(over);
-        self.b.ins().brif(fits, body, &[], over, &[]);
-        self.begin(over);
-        match block.instructions.first() {
-            Some(_) if block.role == Role::Cut => {
-                let cache = self.cache;
-                self.emit_body(&block.step(0));
-                self.cache = cache;
-            }
-            _ => {
-                self.leave(block.place.pc(), Exit::NO_TIME);
-            }
-        }
-        self.begin(body);
     }
 
     /// So many cycles of the slice are over; until then the time left is that at the
@@ -699,8 +718,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Emits an instruction after which the next one follows; returns its T-cycles.
-    fn emit_straight(&mut self, instruction: Instruction) -> i64 {
+    /// Emits an instruction after which the next one follows.
+    fn emit_straight(&mut self, instruction: Instruction) {
         let op = instruction.op;
         let (x, y, z) = (op >> 6, op >> 3 & 7, op & 7);
         let imm8 = i64::from(instruction.operand & 0xFF);
@@ -744,7 +763,6 @@ impl Emitter<'_, '_> {
             }
             _ => self.emit_block3(instruction, imm8),
         }
-        control::straight_cycles(op, instruction.operand)
     }
 
     fn emit_block0(&mut self, instruction: Instruction) {

@@ -5,10 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::profile::Profile;
 use crate::cpu::instructions::LENGTHS;
 use crate::rom::ROM_BANK_SIZE;
+use crate::waiting::WaitTable;
 
 /// Instructions of the longest block: a block only starts when all of it fits
 /// into the slice, and what does not fit is interpreted.
 const MAX_BLOCK: usize = 24;
+/// Instructions of the longest path: most blocks of a path are translated again where
+/// they begin.
+const MAX_PATH: usize = 32;
+/// A block with this part of the time is worth a path.
+const PATH_SHARE: u32 = 400;
 /// Guest instructions of the largest translation.
 const MAX_INSTRUCTIONS: usize = 40_000;
 /// Instructions from where a block begins to where another may, because
@@ -177,6 +183,11 @@ impl Instruction {
         self.op & 0xE7 == 0xC4
     }
 
+    /// JR and JP, conditional or not.
+    pub(super) fn is_jump(self) -> bool {
+        matches!(self.op, 0x18 | 0xC3) || matches!(self.op & 0xE7, 0x20 | 0xC2)
+    }
+
     /// CALL and RST, conditional or not.
     pub(super) fn is_call(self) -> bool {
         self.op == 0xCD || self.op & 0xC7 == 0xC7 || self.is_conditional_call()
@@ -242,6 +253,9 @@ impl Instruction {
 pub(super) struct Block {
     pub(super) place: Place,
     pub(super) instructions: Vec<Instruction>,
+    /// What most often follows one after the other from the start of the block, if that
+    /// is more than the block: taken where it fits into the slice.
+    pub(super) path: Vec<Instruction>,
     /// How often it was found running, by looks at random moments.
     pub(super) heat: u32,
     pub(super) role: Role,
@@ -266,6 +280,7 @@ impl Block {
         Self {
             place: self.place.at(rest[0].pc),
             instructions: rest.iter().take(count).copied().collect(),
+            path: Vec::new(),
             heat: 0,
             role: Role::Step,
         }
@@ -312,6 +327,7 @@ impl Plan {
                 blocks.push(Block {
                     place: leader.at(first.pc),
                     instructions: part.to_vec(),
+                    path: Vec::new(),
                     heat,
                     role: Role::Whole,
                 });
@@ -322,13 +338,38 @@ impl Plan {
         Self { blocks }
     }
 
-    /// The blocks in which nearly all time is spent, in steps, too, where slices end.
-    pub(super) fn only_hot(mut self, profile: &Profile) -> Self {
+    /// The blocks in which nearly all time is spent, in steps, too, where slices end, and
+    /// with paths where they are hottest.
+    pub(super) fn only_hot(mut self, profile: &Profile, waits: &WaitTable) -> Self {
         let total: u32 = self.blocks.iter().map(|block| block.heat).sum();
         let least = (total / COLD_SHARE).max(1);
         self.blocks.retain(|block| block.heat >= least);
+        self.add_paths(profile, waits, (total / PATH_SHARE).max(1));
         self.add_steps(profile, (total / CUT_SHARE).max(LEAST_CUTS));
         self
+    }
+
+    /// Blocks that follow each other most often are joined.
+    pub(super) fn add_paths(&mut self, profile: &Profile, waits: &WaitTable, least_heat: u32) {
+        let blocks: BTreeMap<Place, &Block> = self.blocks.iter().map(|b| (b.place, b)).collect();
+        let mut paths = Vec::new();
+        for block in &self.blocks {
+            let mut path = block.instructions.clone();
+            while let Some(next) = follower(block.place, &path, profile, waits) {
+                match blocks.get(&next) {
+                    Some(next) if path.len() + next.instructions.len() <= MAX_PATH => {
+                        path.extend_from_slice(&next.instructions);
+                    }
+                    _ => break,
+                }
+            }
+            let is_longer = path.len() > block.instructions.len();
+            let is_worth_it = is_longer && block.heat >= least_heat;
+            paths.push(if is_worth_it { path } else { Vec::new() });
+        }
+        for (block, path) in self.blocks.iter_mut().zip(paths) {
+            block.path = path;
+        }
     }
 
     /// The machine need not be interpreted where a slice ends within a block, nor
@@ -351,6 +392,32 @@ impl Plan {
     pub(super) fn instructions(&self) -> usize {
         self.blocks.iter().map(|b| b.instructions.len()).sum()
     }
+}
+
+/// Where a path that begins at `start` most often leads after its last instruction, if
+/// code can go on there without a look at anything else.
+fn follower(
+    start: Place,
+    path: &[Instruction],
+    profile: &Profile,
+    waits: &WaitTable,
+) -> Option<Place> {
+    let last = path.last()?;
+    let falls_through = (!last.ends_block()).then_some(last.next_pc());
+    let target = last.target().filter(|_| last.is_jump());
+    let is_wait = || waits.find(start.at(last.pc).offset()).is_some();
+    let heat = |pc: &u16| {
+        let place = start.at(*pc);
+        (profile.heat(place), profile.count(place))
+    };
+    let next = match (target, falls_through) {
+        (Some(target), _) if target <= last.pc && is_wait() => return None,
+        (Some(target), Some(next)) if heat(&target) > heat(&next) => target,
+        (_, Some(next)) => next,
+        (target, None) => target?,
+    };
+    // Which bank code below 4000 reaches is not known.
+    (next < 0x4000 || start.pc() >= 0x4000).then(|| start.at(next))
 }
 
 fn hot_instructions(

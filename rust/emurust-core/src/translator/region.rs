@@ -103,7 +103,7 @@ impl Region {
     }
 
     fn with_hot(&self, image: &[u8], waits: &WaitTable) -> Result<Self, TranslatorError> {
-        let hot = Plan::new(image, &self.profile, HOT, |_| false).only_hot(&self.profile);
+        let hot = Plan::new(image, &self.profile, HOT, |_| false).only_hot(&self.profile, waits);
         let mut region = self.with_functions(image, |_| true);
         region.translate(&hot, image, waits, Tier::Good)?;
         self.profile.cool();
@@ -129,6 +129,7 @@ impl Region {
     ) -> Result<Self, TranslatorError> {
         let mut plan = Plan::new(image, &self.profile, 1, |_| false);
         if tier == Tier::Good {
+            plan.add_paths(&self.profile, waits, 0);
             plan.add_steps(&self.profile, 0);
         }
         let mut region = self.with_functions(image, |_| false);

@@ -2,7 +2,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{self, InstBuilder, Value};
 
 use super::memory::Next;
 use super::{Emitter, Register};
@@ -57,6 +57,23 @@ pub(super) fn straight_cycles(op: u8, operand: u16) -> i64 {
     }
 }
 
+/// The instruction jumps to the one that is emitted next.
+pub(super) fn jumps_on(instruction: Instruction, follower: Option<u16>) -> bool {
+    instruction.is_jump()
+        && follower.is_some_and(|next| next != instruction.next_pc())
+        && follower == instruction.target()
+}
+
+/// T-cycles of an instruction after which `follower` is next; without one, what is next
+/// in memory.
+pub(super) fn cycles(instruction: Instruction, follower: Option<u16>) -> i64 {
+    match (jumps_on(instruction, follower), instruction.op & 0xC7) {
+        (true, 0x00) => 12,
+        (true, _) => 16,
+        _ => straight_cycles(instruction.op, instruction.operand),
+    }
+}
+
 impl Emitter<'_, '_> {
     /// The block ends with the present instruction, which takes so long.
     fn end_block(&mut self, cycles: i64) {
@@ -87,11 +104,10 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Emits a conditional jump, call or return; the block goes on where it is
-    /// not taken. Returns its T-cycles then.
-    pub(super) fn emit_conditional(&mut self, instruction: Instruction) -> i64 {
-        let op = instruction.op;
-        let condition = (op >> 3) & 3;
+    /// Branches on the condition of an instruction: the blocks where it is met and where
+    /// it is not.
+    fn emit_condition(&mut self, instruction: Instruction) -> (ir::Block, ir::Block) {
+        let condition = (instruction.op >> 3) & 3;
         let taken = self.b.create_block();
         let otherwise = self.b.create_block();
         let flag = if condition & 2 == 0 {
@@ -106,6 +122,26 @@ impl Emitter<'_, '_> {
         } else {
             self.b.ins().brif(flag, otherwise, &[], taken, &[]);
         }
+        (taken, otherwise)
+    }
+
+    /// Emits a conditional jump that is followed where it is taken.
+    pub(super) fn emit_side_exit(&mut self, instruction: Instruction) {
+        let (taken, otherwise) = self.emit_condition(instruction);
+        self.b.set_cold_block(otherwise);
+        let cache = self.cache;
+        self.begin(otherwise);
+        self.end_block(straight_cycles(instruction.op, instruction.operand));
+        self.go_to(instruction.next_pc());
+        self.cache = cache;
+        self.begin(taken);
+    }
+
+    /// Emits a conditional jump, call or return; the block goes on where it is
+    /// not taken.
+    pub(super) fn emit_conditional(&mut self, instruction: Instruction) {
+        let op = instruction.op;
+        let (taken, otherwise) = self.emit_condition(instruction);
         let cache = self.cache;
         self.begin(taken);
         let target = instruction.target().unwrap_or(0);
@@ -117,7 +153,6 @@ impl Emitter<'_, '_> {
         }
         self.cache = cache;
         self.begin(otherwise);
-        straight_cycles(op, instruction.operand)
     }
 
     fn emit_rst(&mut self, next_pc: u16, target: u16) {
