@@ -10,7 +10,7 @@ mod alu;
 mod control;
 mod memory;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I16, I32, I64, I8};
@@ -116,6 +116,8 @@ pub(super) struct Known<'a> {
     pub(super) returns: HashMap<Place, Vec<Place>>,
     /// Where loops may begin that only pass the time, by number.
     pub(super) heads: HashMap<Place, u8>,
+    /// The code is to be fast rather than short.
+    pub(super) is_good: bool,
 }
 
 struct Emitter<'a, 'f> {
@@ -129,6 +131,8 @@ struct Emitter<'a, 'f> {
     returns_to: Option<Place>,
     signatures: HelperSignatures,
     cache: Cache,
+    /// Addresses near the stack pointer.
+    on_stack: HashSet<Value>,
     machine: Value,
     /// Returns to the run loop; its parameter is PC below the reason.
     exit: ir::Block,
@@ -189,6 +193,7 @@ pub(super) fn emit<'f>(
         returns_to: None,
         signatures,
         cache: Cache::default(),
+        on_stack: HashSet::new(),
         machine,
         exit,
         dispatch,
@@ -416,6 +421,8 @@ impl Emitter<'_, '_> {
     fn or(&mut self, left: Value, right: Value) -> Value {
         match (self.constant_of(left), self.constant_of(right)) {
             (Some(left), Some(right)) => self.constant(left | right),
+            (Some(0), None) => right,
+            (None, Some(0)) => left,
             _ => self.b.ins().bor(left, right),
         }
     }
@@ -815,9 +822,8 @@ impl Emitter<'_, '_> {
             (3, down) => {
                 let variable = Register::pair(pair);
                 let value = self.get(variable);
-                let stepped = self.add(value, if down == 0 { 1 } else { -1 });
-                let wrapped = self.and(stepped, 0xFFFF);
-                self.set(variable, wrapped);
+                let stepped = self.step16(value, if down == 0 { 1 } else { -1 });
+                self.set(variable, stepped);
             }
             (4 | 5, _) => {
                 if y == 6 {
@@ -867,9 +873,18 @@ impl Emitter<'_, '_> {
             3 => -1,
             _ => return,
         };
+        let stepped = self.step16(addr, step);
+        self.set(Register::Hl, stepped);
+    }
+
+    /// The address beside another one.
+    fn step16(&mut self, addr: Value, step: i64) -> Value {
         let stepped = self.add(addr, step);
         let wrapped = self.and(stepped, 0xFFFF);
-        self.set(Register::Hl, wrapped);
+        if self.on_stack.contains(&addr) {
+            self.on_stack.insert(wrapped);
+        }
+        wrapped
     }
 
     fn emit_block3(&mut self, instruction: Instruction, imm8: i64) {
@@ -938,6 +953,7 @@ impl Emitter<'_, '_> {
             }
             0xF8 => {
                 let value = self.add_to_sp(imm8);
+                self.on_stack.insert(value);
                 self.set(Register::Hl, value);
             }
             0xF9 => {

@@ -146,6 +146,7 @@ impl NativeFunction {
             waits,
             returns,
             heads,
+            is_good: tier == Tier::Good,
         };
         emit(builder, signatures, plan, known).finalize(isa.frontend_config());
         let mut compiler = Compiler::for_function(function);

@@ -51,12 +51,16 @@ impl Emitter<'_, '_> {
                 } else {
                     layout::READ_PAGES
                 };
-                let page = self.page(table, addr);
                 let fast = self.b.create_block();
                 let slow = self.b.create_block();
                 let done = self.b.create_block();
                 self.b.set_cold_block(slow);
                 let result = self.b.append_block_param(done, I32);
+                self.if_wram(addr, |e, cell| {
+                    let value = e.b.ins().uload8(I32, TRUSTED, cell, 0);
+                    e.b.ins().jump(done, &[value.into()]);
+                });
+                let page = self.page(table, addr);
                 self.b.ins().brif(page, fast, &[], slow, &[]);
                 self.begin(slow);
                 let value = self.call_read(addr, Timing { at, late });
@@ -69,6 +73,29 @@ impl Emitter<'_, '_> {
                 result
             }
         }
+    }
+
+    /// Where an address is near the stack, which is most often in work RAM, `access` gets
+    /// at it there at once, and jumps: a branch can be foreseen, while a table must be
+    /// waited for.
+    fn if_wram(&mut self, addr: Value, access: impl FnOnce(&mut Self, Value)) {
+        if !self.known.is_good || !self.on_stack.contains(&addr) {
+            return;
+        }
+        let offset = self.b.ins().iadd_imm_s(addr, -0xC000);
+        let is_inside =
+            self.b
+                .ins()
+                .icmp_imm_u(IntCC::UnsignedLessThan, offset, WRAM_LEN as i64);
+        let inside = self.b.create_block();
+        let outside = self.b.create_block();
+        self.b.ins().brif(is_inside, inside, &[], outside, &[]);
+        self.begin(inside);
+        let offset = self.b.ins().uextend(I64, offset);
+        let cell = self.b.ins().iadd(self.machine, offset);
+        let cell = self.b.ins().iadd_imm_s(cell, layout::WRAM as i64);
+        access(self, cell);
+        self.begin(outside);
     }
 
     /// The address, known if the translation knows it and may use that.
@@ -286,11 +313,18 @@ impl Emitter<'_, '_> {
         } else {
             layout::WRITE_PAGES
         };
+        let done = self.b.create_block();
+        self.if_wram(addr, |e, cell| {
+            e.store_low(value, I8, cell, 0);
+            e.b.ins().jump(done, &[]);
+        });
         let page = self.page(table, addr);
         self.write_if(page, addr, value, timing, next, |e| {
             let cell = e.cell(page, addr);
             e.store_low(value, I8, cell, 0);
         });
+        self.b.ins().jump(done, &[]);
+        self.begin(done);
     }
 
     /// Writes as `plainly` says if `is_plain` is not zero, else through the bus.
