@@ -438,10 +438,43 @@ impl Ppu {
         let line_began = dot - dot % LINE_DOTS;
         let step_is_late = self.target < line_began
             && line_began - LY_STEP_DOTS > before as i64 - self.frame_start();
+        let limit = if step_is_late { line_began - 1 } else { dot };
         self.account(now);
-        self.jump(if step_is_late { line_began - 1 } else { dot });
+        if limit - self.target < LINE_DOTS {
+            while limit >= self.target {
+                self.step_on_line();
+            }
+        } else {
+            self.jump(limit);
+        }
         self.publish();
         true
+    }
+
+    /// The next transition, on a visible line, while no STAT source is enabled.
+    #[inline]
+    fn step_on_line(&mut self) {
+        match (self.next_step, self.next_mode) {
+            (step::MODE, mode::DRAWING) => {
+                self.stat |= mode::DRAWING;
+                self.begin_drawing();
+            }
+            (step::MODE, _) => {
+                self.stat &= !0b11;
+                self.begin_hblank();
+            }
+            (step::ADVANCE_LY, _) => {
+                self.ly += 1;
+                self.set_coincidence();
+                self.target += LY_STEP_DOTS;
+                self.next_step = step::BEGIN_LINE;
+            }
+            _ => {
+                self.stat = self.stat & !0b11 | mode::OAM_SCAN;
+                self.begin_oam_scan();
+            }
+        }
+        self.stat_line = false;
     }
 
     /// Performs the transitions before cycle `end`, each at its own time, as
@@ -698,7 +731,7 @@ impl Ppu {
         } else {
             self.compare_lyc(interrupts);
         }
-        self.target += 4;
+        self.target += LY_STEP_DOTS;
         self.next_step = step::BEGIN_LINE;
     }
 
@@ -707,6 +740,10 @@ impl Ppu {
         if self.first_frame {
             self.compare_lyc(interrupts);
         }
+        self.begin_oam_scan();
+    }
+
+    fn begin_oam_scan(&mut self) {
         self.target += OAM_SCAN_DOTS;
         self.next_mode = mode::DRAWING;
         self.next_step = step::MODE;
@@ -717,26 +754,30 @@ impl Ppu {
         self.next_step = step::MODE;
         self.set_mode(self.next_mode, interrupts);
         match self.mode() {
-            mode::DRAWING => {
-                self.mode3_penalty = self.compute_mode3_penalty();
-                self.target += DRAWING_DOTS + self.mode3_penalty;
-                self.next_mode = mode::HBLANK;
-            }
-            mode::HBLANK => {
-                self.target += DRAW_TO_LY_DOTS - DRAWING_DOTS - self.mode3_penalty;
-                if self.ly < LAST_VISIBLE_LINE {
-                    self.next_mode = mode::OAM_SCAN;
-                    self.next_step = step::ADVANCE_LY;
-                } else {
-                    self.next_mode = mode::VBLANK;
-                    if !self.first_frame {
-                        self.target += 4;
-                    }
-                }
-                self.finish_lines(self.ly, self.ly.saturating_add(1));
-            }
+            mode::DRAWING => self.begin_drawing(),
+            mode::HBLANK => self.begin_hblank(),
             _ => self.next_vblank_line(interrupts),
         }
+    }
+
+    fn begin_drawing(&mut self) {
+        self.mode3_penalty = self.compute_mode3_penalty();
+        self.target += DRAWING_DOTS + self.mode3_penalty;
+        self.next_mode = mode::HBLANK;
+    }
+
+    fn begin_hblank(&mut self) {
+        self.target += DRAW_TO_LY_DOTS - DRAWING_DOTS - self.mode3_penalty;
+        if self.ly < LAST_VISIBLE_LINE {
+            self.next_mode = mode::OAM_SCAN;
+            self.next_step = step::ADVANCE_LY;
+        } else {
+            self.next_mode = mode::VBLANK;
+            if !self.first_frame {
+                self.target += LY_STEP_DOTS;
+            }
+        }
+        self.finish_lines(self.ly, self.ly.saturating_add(1));
     }
 
     fn next_vblank_line(&mut self, interrupts: &mut Interrupts) {
