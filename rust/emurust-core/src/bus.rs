@@ -435,7 +435,7 @@ impl Machine {
     #[inline(never)]
     fn catch_up_lcd(&mut self, now: u64) {
         let (boundary, previous) = (self.cycles, self.previous_start);
-        if !self.slice_is_exact && self.ppu.catch_up_on_lines(now, boundary, previous) {
+        if !self.slice_is_exact && self.ppu.catch_up_quietly(now, boundary, previous) {
             return;
         }
         self.replay_lcd();

@@ -413,45 +413,57 @@ impl Ppu {
     }
 
     /// As [`Self::replay`] to the present instruction's start, `boundary`, and then
-    /// [`Self::tick`] within it, at `now`: at once, where all of that is on visible lines
-    /// and no STAT source is enabled. False if it is not.
+    /// [`Self::tick`] within it, at `now`: at once, in a regular frame where the STAT line
+    /// does not rise. False if that is not where it is.
     #[inline]
-    pub(crate) fn catch_up_on_lines(
+    pub(crate) fn catch_up_quietly(
         &mut self,
         now: u64,
         boundary: u64,
         previous_boundary: u64,
     ) -> bool {
         let dot = now as i64 - self.frame_start();
-        let is_plain = self.is_on_lines() && self.stat & stat::SOURCES == 0;
-        if !is_plain || dot >= i64::from(VBLANK_LINE) * LINE_DOTS {
+        let in_vblank = dot >= i64::from(VBLANK_LINE) * LINE_DOTS;
+        let is_regular = if in_vblank {
+            self.is_in_vblank() && self.ly >= VBLANK_LINE && dot < FRAME_DOTS
+        } else {
+            self.is_on_lines()
+        };
+        if !is_regular || self.stat & stat::SOURCES != 0 && dot >= self.stat_event_dot() {
             return false;
         }
-        // Transitions are farther apart than an instruction is long, but for LY's step
-        // and the beginning of its line. If both fall between the catch-up before and
-        // this one, the second waits.
-        let before = if now > boundary {
-            boundary
-        } else {
-            previous_boundary
-        };
-        let line_began = dot - dot % LINE_DOTS;
-        let step_is_late = self.target < line_began
-            && line_began - LY_STEP_DOTS > before as i64 - self.frame_start();
-        let limit = if step_is_late { line_began - 1 } else { dot };
         self.account(now);
-        if limit - self.target < LINE_DOTS {
+        if in_vblank {
+            let line = (dot / LINE_DOTS) as u8;
+            self.ly = line;
+            self.target = i64::from(line + 1) * LINE_DOTS;
+            self.set_coincidence();
+        } else {
+            // Transitions are farther apart than an instruction is long, but for LY's step
+            // and the beginning of its line. If both fall between the catch-up before and
+            // this one, the second waits.
+            let before = if now > boundary {
+                boundary
+            } else {
+                previous_boundary
+            };
+            let line_began = dot - dot % LINE_DOTS;
+            let step_is_late = self.target < line_began
+                && line_began - LY_STEP_DOTS > before as i64 - self.frame_start();
+            let limit = if step_is_late { line_began - 1 } else { dot };
+            if limit - self.target >= LINE_DOTS {
+                self.jump(limit);
+            }
             while limit >= self.target {
                 self.step_on_line();
             }
-        } else {
-            self.jump(limit);
         }
+        self.stat_line = self.stat_line_level();
         self.publish();
         true
     }
 
-    /// The next transition, on a visible line, while no STAT source is enabled.
+    /// The next transition, on a visible line, but for the STAT line.
     #[inline]
     fn step_on_line(&mut self) {
         match (self.next_step, self.next_mode) {
@@ -474,7 +486,6 @@ impl Ppu {
                 self.begin_oam_scan();
             }
         }
-        self.stat_line = false;
     }
 
     /// Performs the transitions before cycle `end`, each at its own time, as

@@ -83,10 +83,10 @@ impl Emitter<'_, '_> {
             return;
         }
         let offset = self.b.ins().iadd_imm_s(addr, -0xC000);
-        let is_inside =
-            self.b
-                .ins()
-                .icmp_imm_u(IntCC::UnsignedLessThan, offset, WRAM_LEN as i64);
+        let is_inside = self
+            .b
+            .ins()
+            .icmp_imm_u(IntCC::UnsignedLessThan, offset, WRAM_LEN as i64);
         let inside = self.b.create_block();
         let outside = self.b.create_block();
         self.b.ins().brif(is_inside, inside, &[], outside, &[]);
