@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{assert_same, noise, program, seeds, Random};
+use common::{assert_same, noise, program, seeds, waiting, Random};
 use emurust_core::{Button, Engine, GameBoy, Options, Rom};
 use std::sync::Arc;
 
@@ -64,6 +64,13 @@ fn programs_run_the_same_translated() {
 fn noise_runs_the_same_translated() {
     for seed in seeds(30) {
         run_pair(&noise(seed), seed, 12, false);
+    }
+}
+
+#[test]
+fn loops_that_wait_run_the_same_translated() {
+    for seed in seeds(150) {
+        run_pair(&waiting(seed), seed, 24, seed % 8 == 7);
     }
 }
 

@@ -128,6 +128,101 @@ pub fn program(seed: u64) -> Arc<Rom> {
     seal(image, [0x13, 0x1B, 0x03][random.below(3) as usize])
 }
 
+/// A cartridge whose program waits for interrupts in a loop that does little, and in some
+/// loops something that tells one turn from the next. Its VBlank handler may copy OAM.
+pub fn waiting(seed: u64) -> Arc<Rom> {
+    let mut random = Random::new(seed);
+    let mut image = vec![0; 4 * 0x4000];
+    // VBlank counts in work RAM, the timer moves a sprite.
+    let mut handler = vec![0xF5, 0xFA, 0xF0, 0xC0, 0x3C, 0xEA, 0xF0, 0xC0];
+    if random.chance(60) {
+        handler.extend([0xCD, 0x80, 0xFF]);
+    }
+    handler.extend([0xF1, 0xD9]);
+    put(&mut image, 0x40, &jump_to(0x200));
+    put(&mut image, 0x200, &handler);
+    put(&mut image, 0x50, &jump_to(0x280));
+    let timer = [0xE5, 0x21, 0x9C, 0xC0, 0x34, 0x2C, 0x34, 0xE1, 0xD9];
+    put(&mut image, 0x280, &timer);
+    put(&mut image, 0x100, &jump_to(0x150));
+    // The OAM DMA routine goes to high RAM.
+    let mut setup = vec![0x31, 0xF0, 0xDF, 0x21, 0x80, 0x05, 0x0E, 0x80, 0x06, 0x10];
+    setup.extend([0x2A, 0xE2, 0x0C, 0x05, 0x20, 0xFA]);
+    // Sprites go to work RAM and are shown.
+    setup.extend([0x21, 0x00, 0x40, 0x11, 0x00, 0xC0, 0x06, 0xA0]);
+    setup.extend([0x2A, 0x12, 0x13, 0x05, 0x20, 0xFA, 0x3E, 0x93, 0xE0, 0x40]);
+    let sprites: Vec<u8> = (0..0xA0).map(|_| random.byte()).collect();
+    put(&mut image, 0x4000, &sprites);
+    setup.extend([0x3E, [1, 4, 5][random.below(3) as usize], 0xE0, 0xFF]);
+    setup.extend([0x3E, 4 + random.byte() % 4, 0xE0, 0x07, 0xFB]);
+    setup.extend(jump_to(0x600));
+    put(&mut image, 0x150, &setup);
+    let turns = [0x28, 0x28, 0x27, 0x29, 0x30][random.below(5) as usize];
+    let source = [0xC0, 0xC0, 0xDF, 0x40][random.below(4) as usize];
+    let routine = [
+        0x3E, source, 0xE0, 0x46, 0x3E, turns, 0x3D, 0x20, 0xFD, 0xC9,
+    ];
+    put(&mut image, 0x580, &routine);
+    // What the loop calls: the buttons.
+    put(&mut image, 0x700, &[0xF0, 0x00, 0x2F, 0xE6, 0x0F, 0xC9]);
+    let mut code = Vec::new();
+    for _ in 0..1 + random.below(5) {
+        idle(&mut random, &mut code);
+    }
+    if random.chance(50) {
+        telling(&mut random, &mut code);
+    }
+    code.extend(jump_to(0x600));
+    put(&mut image, 0x600, &code);
+    seal(image, 0x1B)
+}
+
+/// Appends what is the same in every turn of a loop.
+fn idle(random: &mut Random, code: &mut Vec<u8>) {
+    let (turns, more) = (1 + random.byte() % 40, 1 + random.byte() % 6);
+    match random.below(9) {
+        0 => code.extend([0xCD, 0x00, 0x07]),
+        // A flag of the handler.
+        1 => code.extend([0xFA, 0xF0, 0xC0, 0xB7, 0x28, 0x01, 0x00]),
+        2 => code.extend([0x06, turns, 0x05, 0x20, 0xFD]),
+        3 => code.extend([0x16, more, 0x06, turns, 0x05, 0x20, 0xFD, 0x15, 0x20, 0xF8]),
+        4 => code.extend([0xE5, 0xC5, 0xC1, 0xE1]),
+        5 => code.extend([0x3E, turns, 0xEA, 0x10, 0xC0]),
+        6 => code.extend([0x3E, 0x20, 0xE0, 0x00, 0xF0, 0x00, 0x3E, 0x30, 0xE0, 0x00]),
+        7 => code.extend([0x08, 0x30, 0xC0, 0xF8, 0x02, 0x7E]),
+        _ => code.extend([0xF0, 0x0F, 0xE6, 0x04, 0x18, 0x00]),
+    }
+}
+
+/// Appends what is not.
+fn telling(random: &mut Random, code: &mut Vec<u8>) {
+    let high = [0xC0, 0xC0, 0xC0, 0x80, 0xA0, 0xFE][random.below(6) as usize];
+    match random.below(9) {
+        0..=2 => code.extend([0x21, 0x20, high, 0x34]),
+        3 => code.extend([
+            0xF0,
+            [0x04, 0x05][random.below(2) as usize],
+            0xEA,
+            0x11,
+            0xC0,
+        ]),
+        4 => code.extend([
+            0xF0,
+            [0x41, 0x44][random.below(2) as usize],
+            0xEA,
+            0x12,
+            0xC0,
+        ]),
+        5 => code.extend([0xF0, 0x90, 0x3C, 0xE0, 0x90]),
+        // OAM DMA anywhere in the frame.
+        6 | 7 => code.extend([0xCD, 0x80, 0xFF]),
+        // Another value in every second turn, and a bank that follows it.
+        _ => code.extend([
+            0xFA, 0x40, 0xC0, 0xEE, 0x01, 0xEA, 0x40, 0xC0, 0xEA, 0x00, 0x20,
+        ]),
+    }
+}
+
 fn jump_to(target: usize) -> [u8; 3] {
     [0xC3, target as u8, (target >> 8) as u8]
 }
