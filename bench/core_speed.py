@@ -2,14 +2,14 @@
 
     python bench/core_speed.py [ROM or folder ...] [--render none|last|every]
                                [--engine auto|interpreter|translator] [--warm-up 2]
-                               [--frames 1200] [--rounds 5] [--clock cpu|wall] [--json FILE]
+                               [--frames 4800] [--rounds 5] [--clock cpu|wall] [--json FILE]
 
 Both sides run the same scripted buttons on one thread in chunks of 24 frames, a round of
-PyBoy's and a round of EmuRust's in turn (with shorter turns, each would find the processor's
-caches full of the other's code and data). `--render last` draws one frame of each chunk,
-`every` all of them. Ratios are medians over the rounds; the last line is their geometric
-mean. `--clock cpu` (the default) counts the thread's processor time, so that other programs
-on the machine disturb less; `wall` counts the time that passes.
+PyBoy's and a round of EmuRust's in turn (a turn of EmuRust's must be tens of milliseconds, or
+it is over before the processor's caches are rid of what PyBoy left in them). `--render last`
+draws one frame of each chunk, `every` all of them. Ratios are medians over the rounds; the
+last line is their geometric mean. `--clock cpu` (the default) counts the thread's processor
+time, so that other programs on the machine disturb less; `wall` counts the time that passes.
 
 Before that another EmuRust machine plays the same for `--warm-up` seconds, so that native
 code, which is made in the background and shared, is there; its time is not counted.
@@ -52,7 +52,7 @@ def main() -> int:
     parser.add_argument("--render", choices=("none", "last", "every"), default="none")
     parser.add_argument("--engine", choices=("auto", "interpreter", "translator"), default="auto")
     parser.add_argument("--warm-up", type=float, default=2.0, help="seconds (%(default)s)")
-    parser.add_argument("--frames", type=int, default=1200, help="per round (%(default)s)")
+    parser.add_argument("--frames", type=int, default=4800, help="per round (%(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="(%(default)s)")
     parser.add_argument("--clock", choices=sorted(CLOCKS), default="cpu")
     parser.add_argument("--json", type=Path, help="write the figures to this file")
