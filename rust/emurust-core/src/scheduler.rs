@@ -158,13 +158,17 @@ impl Machine {
     /// the same byte as a slice end there would; and in VBlank the LCD does not
     /// look at OAM. This is how programs sit out the transfer.
     fn dma_advances_anyway(&self) -> bool {
-        let takes_interrupt = self.cpu.ime && self.interrupts.pending() != 0;
         self.is_in_hram()
             && self.ppu.is_in_vblank()
             && self.dma.source >> 5 != VRAM_SOURCE
-            && !takes_interrupt
+            && !self.takes_interrupt()
             && !self.cpu.halted
             && !self.cpu.locked
+    }
+
+    /// An interrupt is taken where the slice ends.
+    fn takes_interrupt(&self) -> bool {
+        self.cpu.ime && self.interrupts.pending() != 0
     }
 
     fn is_in_hram(&self) -> bool {
@@ -176,9 +180,7 @@ impl Machine {
     fn dispatch_writes_registers(&self) -> bool {
         let registers = |addr: u16| (0xFE00..0xFF80).contains(&addr) || addr == 0xFFFF;
         let sp = self.cpu.sp;
-        self.cpu.ime
-            && self.interrupts.pending() != 0
-            && (registers(sp.wrapping_sub(1)) || registers(sp.wrapping_sub(2)))
+        self.takes_interrupt() && (registers(sp.wrapping_sub(1)) || registers(sp.wrapping_sub(2)))
     }
 
     /// What is pushed next goes to work RAM or high RAM.
@@ -432,13 +434,12 @@ impl Machine {
             return false;
         };
         let duration = BESIDES + TURN * u64::from(turns);
-        let takes_interrupt = self.cpu.ime && self.interrupts.pending() != 0;
         let now = self.cycles;
         if self.slice_is_exact
             || !self.may_skip()
             || self.dma.active
             || !self.ppu.is_in_vblank()
-            || takes_interrupt
+            || self.takes_interrupt()
             || now + duration >= self.slice_end
         {
             return false;
@@ -690,13 +691,12 @@ impl Machine {
     /// A write at `now` changed when the next event comes, after which PyBoy ends the
     /// slice. A long slice need not end if nothing is due: it ends elsewhere.
     pub(crate) fn move_slice_end(&mut self, now: u64) {
-        let takes_interrupt = self.cpu.ime && self.interrupts.pending() != 0;
         if self.slice_is_exact
             || self.dma.active
             || self.apu.needs_slice_ends()
             || self.ppu.irregular
             || self.ppu.frame_done
-            || takes_interrupt
+            || self.takes_interrupt()
         {
             return self.end_slice();
         }

@@ -169,7 +169,7 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// Each part in a field that is wide enough: a block has 24 instructions of at most
+    /// Each part in a field that is wide enough: a path has 32 instructions of at most
     /// 24 cycles.
     pub(super) fn encode(self) -> u32 {
         u32::from(self.offset)

@@ -596,35 +596,37 @@ impl Emitter<'_, '_> {
     /// Counts a visit of the head of a loop; leaves to have it looked at if it is time.
     fn emit_visit(&mut self, place: Place, head: u8) {
         let visits = layout::VISITS + usize::from(head) * 2;
-        let left = self.load(I16, visits);
+        self.leave_at_zero(I16, visits, place.pc(), Exit::at_head(head));
+    }
+
+    /// Counts a counter of the machine down, and leaves when it comes to zero.
+    fn leave_at_zero(&mut self, ty: Type, counter: usize, pc: u16, exit: Exit) {
+        let left = self.load(ty, counter);
         let left = self.b.ins().iadd_imm_s(left, -1);
-        self.store(left, visits);
+        self.store(left, counter);
         let on = self.b.create_block();
-        let look = self.b.create_block();
-        self.b.set_cold_block(look);
-        self.b.ins().brif(left, on, &[], look, &[]);
-        self.begin(look);
-        self.leave(place.pc(), Exit::at_head(head));
+        let out = self.b.create_block();
+        self.b.set_cold_block(out);
+        self.b.ins().brif(left, on, &[], out, &[]);
+        self.begin(out);
+        self.leave(pc, exit);
         self.begin(on);
     }
 
     /// The block's code, at the present position, as far as it fits into the slice.
     fn emit_body(&mut self, block: &Block) {
+        let cache = self.cache;
         let over = self.emit_time_check(last_offset(&block.instructions));
-        let on = self.b.create_block();
-        self.b.ins().jump(on, &[]);
-        self.begin(over);
         self.b.set_cold_block(over);
+        self.is_step = block.role == Role::Step;
+        self.emit_instructions(block.place, &block.instructions);
+        self.begin(over);
+        self.cache = cache;
         if block.role == Role::Cut {
-            let cache = self.cache;
             self.emit_body(&block.step(0));
-            self.cache = cache;
         } else {
             self.leave(block.place.pc(), Exit::NO_TIME);
         }
-        self.begin(on);
-        self.is_step = block.role == Role::Step;
-        self.emit_instructions(block.place, &block.instructions);
     }
 
     /// Goes on if instructions, of which the last begins after so long, all begin before

@@ -354,6 +354,10 @@ impl Plan {
         let blocks: BTreeMap<Place, &Block> = self.blocks.iter().map(|b| (b.place, b)).collect();
         let mut paths = Vec::new();
         for block in &self.blocks {
+            if block.heat < least_heat {
+                paths.push(Vec::new());
+                continue;
+            }
             let mut path = block.instructions.clone();
             while let Some(next) = follower(block.place, &path, profile, waits) {
                 match blocks.get(&next) {
@@ -364,8 +368,7 @@ impl Plan {
                 }
             }
             let is_longer = path.len() > block.instructions.len();
-            let is_worth_it = is_longer && block.heat >= least_heat;
-            paths.push(if is_worth_it { path } else { Vec::new() });
+            paths.push(if is_longer { path } else { Vec::new() });
         }
         for (block, path) in self.blocks.iter_mut().zip(paths) {
             block.path = path;

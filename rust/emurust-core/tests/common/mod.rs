@@ -199,20 +199,12 @@ fn telling(random: &mut Random, code: &mut Vec<u8>) {
     let high = [0xC0, 0xC0, 0xC0, 0x80, 0xA0, 0xFE][random.below(6) as usize];
     match random.below(9) {
         0..=2 => code.extend([0x21, 0x20, high, 0x34]),
-        3 => code.extend([
-            0xF0,
-            [0x04, 0x05][random.below(2) as usize],
-            0xEA,
-            0x11,
-            0xC0,
-        ]),
-        4 => code.extend([
-            0xF0,
-            [0x41, 0x44][random.below(2) as usize],
-            0xEA,
-            0x12,
-            0xC0,
-        ]),
+        // The timer, or the LCD.
+        kind @ (3 | 4) => {
+            let registers = [[0x04, 0x05], [0x41, 0x44]][kind as usize - 3];
+            let register = registers[random.below(2) as usize];
+            code.extend([0xF0, register, 0xEA, 0x0E + kind as u8, 0xC0]);
+        }
         5 => code.extend([0xF0, 0x90, 0x3C, 0xE0, 0x90]),
         // OAM DMA anywhere in the frame.
         6 | 7 => code.extend([0xCD, 0x80, 0xFF]),

@@ -67,10 +67,19 @@ pub(super) fn jumps_on(instruction: Instruction, follower: Option<u16>) -> bool 
 /// T-cycles of an instruction after which `follower` is next; without one, what is next
 /// in memory.
 pub(super) fn cycles(instruction: Instruction, follower: Option<u16>) -> i64 {
-    match (jumps_on(instruction, follower), instruction.op & 0xC7) {
-        (true, 0x00) => 12,
-        (true, _) => 16,
-        _ => straight_cycles(instruction.op, instruction.operand),
+    if jumps_on(instruction, follower) {
+        jump_cycles(instruction)
+    } else {
+        straight_cycles(instruction.op, instruction.operand)
+    }
+}
+
+/// T-cycles of JR and JP that are taken.
+fn jump_cycles(instruction: Instruction) -> i64 {
+    if instruction.op & 0xC7 == 0 {
+        12
+    } else {
+        16
     }
 }
 
@@ -88,9 +97,8 @@ impl Emitter<'_, '_> {
         let next_pc = instruction.next_pc();
         let target = instruction.target().unwrap_or(0);
         match op {
-            0x18 => self.jump_to(instruction, target, 12),
+            0x18 | 0xC3 => self.jump_to(instruction, target),
             0x76 => self.emit_halt(instruction.pc),
-            0xC3 => self.jump_to(instruction, target, 16),
             0xCD => self.emit_call(next_pc, target, 24),
             0xC9 => self.emit_return(instruction.pc, 4, 16),
             0xD9 => self.emit_return_from_interrupt(),
@@ -146,8 +154,7 @@ impl Emitter<'_, '_> {
         self.begin(taken);
         let target = instruction.target().unwrap_or(0);
         match op & 0xE7 {
-            0x20 => self.jump_to(instruction, target, 12),
-            0xC2 => self.jump_to(instruction, target, 16),
+            0x20 | 0xC2 => self.jump_to(instruction, target),
             0xC4 => self.emit_call(instruction.next_pc(), target, 24),
             _ => self.emit_return(instruction.pc, 8, 20),
         }
@@ -188,14 +195,14 @@ impl Emitter<'_, '_> {
     /// Emits a routine where it is called, so that its return needs no search.
     fn emit_inline(&mut self, routine: &Block, returns_to: Place) {
         let (place, offset, previous_offset) = (self.place, self.offset, self.previous_offset);
-        let last_offset = self.last_offset;
+        let (last_offset, is_step) = (self.last_offset, self.is_step);
         let cache = self.cache;
         self.returns_to = Some(returns_to);
         // The caller has flushed the registers; what is known of them stays true.
         self.emit_body(routine);
         self.returns_to = None;
         (self.place, self.offset, self.previous_offset) = (place, offset, previous_offset);
-        self.last_offset = last_offset;
+        (self.last_offset, self.is_step) = (last_offset, is_step);
         self.cache = cache;
     }
 
@@ -323,13 +330,13 @@ impl Emitter<'_, '_> {
             debug_assert_eq!(instruction.op, RET);
             return self.emit_return_from_interrupt();
         };
-        let cycles = if instruction.op == 0x18 { 12 } else { 16 };
-        self.emit_enable(target, cycles);
+        self.emit_enable(target, jump_cycles(instruction));
         self.emit_jump(instruction);
     }
 
     /// A jump within the code: on the way back it may close a waiting loop.
-    fn jump_to(&mut self, instruction: Instruction, target: u16, cycles: i64) {
+    fn jump_to(&mut self, instruction: Instruction, target: u16) {
+        let cycles = jump_cycles(instruction);
         self.end_block(cycles);
         let jump = instruction.pc;
         let goes_back = if instruction.op & 0xC7 == 0 {
@@ -341,20 +348,10 @@ impl Emitter<'_, '_> {
         let offset = Place::offset(self.place.at(jump));
         if goes_back && same_bank && self.known.waits.find(offset).is_some() {
             let turn = self.loop_cycles(target, jump) + cycles;
-            let turns = self.load(I32, layout::TURNS_LEFT);
-            let turns = self.b.ins().iadd_imm_s(turns, -1);
-            self.store(turns, layout::TURNS_LEFT);
-            let on = self.b.create_block();
-            let wait = self.b.create_block();
-            self.b.set_cold_block(wait);
-            self.b.ins().brif(turns, on, &[], wait, &[]);
-            self.begin(wait);
-            self.leave(target, Exit::waiting(jump, turn as u16));
-            self.begin(on);
-            self.go_to(target);
-        } else {
-            self.go_to(target);
+            let exit = Exit::waiting(jump, turn as u16);
+            self.leave_at_zero(I32, layout::TURNS_LEFT, target, exit);
         }
+        self.go_to(target);
     }
 
     /// T-cycles of the straight code from `top` to the jump that closes the loop.
