@@ -153,7 +153,10 @@ impl Machine {
                     _ => self.timer.tac | 0b1111_1000,
                 }
             }
-            0x0F => self.interrupts.requested | 0b1110_0000,
+            0x0F => {
+                self.replay_lcd();
+                self.interrupts.requested | 0b1110_0000
+            }
             offset @ 0x10..=0x3F => {
                 self.apu.sync(now);
                 self.apu.note_access(offset - 0x10);
@@ -308,6 +311,9 @@ impl Machine {
         if !self.dma.active {
             self.replay_lcd();
             self.ppu.oam_mut()[usize::from(addr - 0xFE00)] = value;
+            if self.ppu.awaits_hblank() && !self.slice_is_exact {
+                self.move_slice_end(now);
+            }
         }
     }
 
@@ -341,6 +347,7 @@ impl Machine {
                 self.move_slice_end(now);
             }
             0x0F => {
+                self.replay_lcd();
                 self.interrupts.requested = value & 0b1_1111;
                 self.move_slice_end(now);
             }
@@ -366,6 +373,7 @@ impl Machine {
             }
             0x80..=0xFE => self.hram[usize::from(addr & 0x7F)] = value,
             0xFF => {
+                self.replay_lcd();
                 self.interrupts.enabled = value;
                 self.move_slice_end(now);
             }
@@ -412,6 +420,9 @@ impl Machine {
                 };
                 *cell = value;
                 self.end_slice_if_exact();
+                if register == 0x43 && self.ppu.awaits_hblank() {
+                    self.move_slice_end(now);
+                }
             }
         }
     }
@@ -435,7 +446,11 @@ impl Machine {
     #[inline(never)]
     fn catch_up_lcd(&mut self, now: u64) {
         let (boundary, previous) = (self.cycles, self.previous_start);
-        if !self.slice_is_exact && self.ppu.catch_up_quietly(now, boundary, previous) {
+        if !self.slice_is_exact
+            && self
+                .ppu
+                .catch_up_quietly(now, boundary, previous, &self.interrupts)
+        {
             return;
         }
         self.replay_lcd();

@@ -219,8 +219,10 @@ impl Machine {
 
     fn run_long_slice<O: Observer>(&mut self, rom: Code<'_>, observer: &mut O) {
         self.slice_is_exact = false;
-        self.slice_target = self.next_hard_event().max(self.cycles + MIN_SLICE);
+        let least = self.cycles + MIN_SLICE;
         self.take_interrupt(rom);
+        self.slice_target = self.next_hard_event().max(least);
+        self.slice_end = self.slice_target;
         if self.cpu.halted || self.cpu.locked {
             return self.pass_halt();
         }
@@ -278,7 +280,7 @@ impl Machine {
         let now = self.cycles;
         let next_lcd = self.ppu.next_transition_at();
         let others = self.timer.event_at().min(self.serial.event_at());
-        let end = self.ppu.hard_event_at().min(others);
+        let end = self.ppu.hard_event_at(&self.interrupts).min(others);
         let plain = self.timer.reload_phase == reload::IDLE
             && now + MIN_SLICE <= next_lcd
             && next_lcd < end;
@@ -663,6 +665,10 @@ impl Machine {
                 self.ppu.ly_constant_until()
             });
         }
+        if polled.requests {
+            self.replay_lcd();
+            limit = limit.min(self.ppu.stat_request_at(&self.interrupts));
+        }
         if polled.timer {
             limit = limit.min(self.timer.next_count_at(self.cycles));
         }
@@ -710,9 +716,9 @@ impl Machine {
     }
 
     /// The next event that can be seen.
-    fn next_hard_event(&self) -> u64 {
+    fn next_hard_event(&mut self) -> u64 {
         self.ppu
-            .hard_event_at()
+            .hard_event_at(&self.interrupts)
             .min(self.timer.interrupt_at())
             .min(self.serial.event_at())
     }

@@ -66,6 +66,8 @@ pub(crate) struct Polled {
     pub(crate) lcd: bool,
     /// DIV or TIMA.
     pub(crate) timer: bool,
+    /// IF.
+    pub(crate) requests: bool,
     /// The address in HL.
     pub(crate) at_hl: bool,
 }
@@ -250,8 +252,9 @@ impl Polled {
     /// Notes a read of FF00 + `low`; none if what it returns is not understood.
     fn read_high(&mut self, low: u8) -> Option<()> {
         match low {
-            // P1 is a latch, SC and IF change at slice ends, HRAM and IE by writes.
-            0x00 | 0x02 | 0x0F | 0x80..=0xFF => {}
+            // P1 is a latch, SC changes at slice ends, HRAM and IE by writes.
+            0x00 | 0x02 | 0x80..=0xFF => {}
+            0x0F => self.requests = true,
             0x04 | 0x05 => self.timer = true,
             0x44 => self.ly = true,
             0x40..=0x4B => self.lcd = true,

@@ -67,6 +67,9 @@ mod stat {
     pub(super) const ALWAYS_ONE: u8 = 1 << 7;
 }
 
+/// The bits of STAT that enable interrupts.
+pub(crate) const STAT_SOURCES: u8 = stat::SOURCES;
+
 /// PPU modes, as STAT shows them.
 pub(crate) mod mode {
     pub(crate) const HBLANK: u8 = 0;
@@ -393,12 +396,15 @@ impl Ppu {
         }
         self.account(boundary);
         let previous = previous_boundary as i64 - self.frame_start();
-        self.jump(self.clock.min(previous));
         let mut performed_at = i64::MIN;
-        // A transition later than the previous boundary was performed at this
-        // one, which then can perform no other.
-        while self.clock >= self.target && performed_at <= previous {
-            if self.skip_lines(previous) {
+        loop {
+            self.jump(self.clock.min(previous), interrupts);
+            // A transition later than the previous boundary was performed at this
+            // one, which then can perform no other.
+            if self.clock < self.target || performed_at > previous {
+                break;
+            }
+            if self.skip_lines(previous, interrupts) {
                 continue;
             }
             performed_at = self.target;
@@ -421,6 +427,7 @@ impl Ppu {
         now: u64,
         boundary: u64,
         previous_boundary: u64,
+        interrupts: &Interrupts,
     ) -> bool {
         let dot = now as i64 - self.frame_start();
         let in_vblank = dot >= i64::from(VBLANK_LINE) * LINE_DOTS;
@@ -429,7 +436,7 @@ impl Ppu {
         } else {
             self.is_on_lines()
         };
-        if !is_regular || self.stat & stat::SOURCES != 0 && dot >= self.stat_event_dot() {
+        if !is_regular || self.may_rise_by(dot, interrupts) {
             return false;
         }
         self.account(now);
@@ -452,7 +459,7 @@ impl Ppu {
                 && line_began - LY_STEP_DOTS > before as i64 - self.frame_start();
             let limit = if step_is_late { line_began - 1 } else { dot };
             if limit - self.target >= LINE_DOTS {
-                self.jump(limit);
+                self.jump(limit, interrupts);
             }
             while limit >= self.target {
                 self.step_on_line();
@@ -494,15 +501,19 @@ impl Ppu {
         self.account(end - 1);
         let frame_start = self.frame_start();
         let at = |dot: i64| (frame_start + dot).max(0) as u64;
-        let mut last = self.jump(self.clock).map(at);
-        while self.clock >= self.target {
-            if !self.skip_lines(i64::MAX) {
-                last = Some(at(self.target));
+        let mut last = None;
+        loop {
+            last = self.jump(self.clock, interrupts).or(last);
+            if self.clock < self.target {
+                break;
+            }
+            if !self.skip_lines(i64::MAX, interrupts) {
+                last = Some(self.target);
                 self.transition(interrupts);
             }
         }
         self.publish();
-        last
+        last.map(at)
     }
 
     /// On a visible line of a frame in which each line begins where it usually does.
@@ -514,17 +525,28 @@ impl Ppu {
             && self.ly <= LAST_VISIBLE_LINE
     }
 
+    /// A rise of the STAT line would change nothing: none of its sources is enabled, or
+    /// the interrupt has been requested already.
+    fn rises_change_nothing(&self, interrupts: &Interrupts) -> bool {
+        self.stat & stat::SOURCES == 0 || interrupts.requested & Interrupts::STAT != 0
+    }
+
+    /// The STAT interrupt may be requested at a transition up to a dot.
+    fn may_rise_by(&mut self, dot: i64, interrupts: &Interrupts) -> bool {
+        !self.rises_change_nothing(interrupts) && dot >= self.stat_event_dot()
+    }
+
     /// Performs all transitions on visible lines up to a dot at once, but none at
-    /// which the STAT line may rise. Returns the dot of the last.
-    fn jump(&mut self, mut dot: i64) -> Option<i64> {
-        if dot < self.target {
-            return None;
-        }
-        if self.stat & stat::SOURCES != 0 {
-            dot = dot.min(self.stat_event_dot() - 1);
-        }
+    /// which the STAT interrupt may be requested. Returns the dot of the last.
+    fn jump(&mut self, mut dot: i64, interrupts: &Interrupts) -> Option<i64> {
         if dot < self.target || !self.is_on_lines() {
             return None;
+        }
+        if !self.rises_change_nothing(interrupts) {
+            dot = dot.min(self.stat_event_dot() - 1);
+            if dot < self.target {
+                return None;
+            }
         }
         let line = (dot / LINE_DOTS).min(i64::from(LAST_VISIBLE_LINE)) as u8;
         let line_began = i64::from(line) * LINE_DOTS;
@@ -540,8 +562,7 @@ impl Ppu {
         // The last line of which mode 3 begins.
         let drawn = if dot >= OAM_SCAN_DOTS { line + 1 } else { line };
         if drawn > to_scan {
-            self.ly = drawn - 1;
-            self.mode3_penalty = self.compute_mode3_penalty();
+            self.mode3_penalty = self.compute_mode3_penalty(drawn - 1);
         }
         let hblank_dot = OAM_SCAN_DOTS + DRAWING_DOTS + self.mode3_penalty;
         let ly_step_dot = OAM_SCAN_DOTS + DRAW_TO_LY_DOTS;
@@ -577,7 +598,10 @@ impl Ppu {
 
     /// At the beginning of a line, jumps over all whole lines that have passed
     /// but the last. True if it did.
-    fn skip_lines(&mut self, previous: i64) -> bool {
+    fn skip_lines(&mut self, previous: i64, interrupts: &Interrupts) -> bool {
+        if self.may_rise_by(self.clock, interrupts) {
+            return false;
+        }
         if self.first_frame
             || self.restart_pending
             || !self.is_on()
@@ -616,9 +640,9 @@ impl Ppu {
         true
     }
 
-    /// Absolute cycle of the next transition that must not be run past: the
-    /// frame ends, VBlank begins, or an enabled STAT source may raise its line.
-    pub(crate) fn hard_event_at(&self) -> u64 {
+    /// Absolute cycle of the next transition that must not be run past: the frame ends,
+    /// VBlank begins, or a STAT interrupt that is enabled may be requested.
+    pub(crate) fn hard_event_at(&mut self, interrupts: &Interrupts) -> u64 {
         if !self.is_on() || self.restart_pending {
             return self.next_transition_at();
         }
@@ -630,23 +654,37 @@ impl Ppu {
         } else {
             vblank_dot
         };
-        if self.stat & stat::SOURCES != 0 {
+        if interrupts.enabled & Interrupts::STAT != 0 && !self.rises_change_nothing(interrupts) {
             dot = dot.min(self.stat_event_dot());
         }
         (self.frame_start() + dot).max(0) as u64
     }
 
+    /// A cycle before which no STAT interrupt is requested that is not yet.
+    pub(crate) fn stat_request_at(&mut self, interrupts: &Interrupts) -> u64 {
+        if self.rises_change_nothing(interrupts) {
+            return u64::MAX;
+        }
+        (self.frame_start() + self.stat_event_dot()).max(0) as u64
+    }
+
     /// Dot of the next transition at which an enabled STAT source may raise the line.
-    fn stat_event_dot(&self) -> i64 {
+    fn stat_event_dot(&mut self) -> i64 {
         if self.first_frame {
             return self.target;
         }
         let mut dot = FRAME_DOTS;
         if self.stat & stat::HBLANK_SOURCE != 0 && self.ly <= LAST_VISIBLE_LINE {
-            // When mode 0 begins is known from the beginning of mode 3 on.
-            dot = match self.next_step {
-                step::ADVANCE_LY => i64::from(self.ly + 1) * LINE_DOTS + OAM_SCAN_DOTS,
-                step::BEGIN_LINE => self.target + OAM_SCAN_DOTS,
+            // Where mode 3 has not begun yet, its length is as long as it would be now.
+            let scan_begins = |line: u8| i64::from(line) * LINE_DOTS;
+            dot = match (self.next_step, self.next_mode) {
+                (step::ADVANCE_LY, _) => {
+                    scan_begins(self.ly + 1) + self.scan_to_hblank_dots(self.ly + 1)
+                }
+                (step::BEGIN_LINE, _) => self.target + self.scan_to_hblank_dots(self.ly),
+                (_, mode::DRAWING) => {
+                    self.target - OAM_SCAN_DOTS + self.scan_to_hblank_dots(self.ly)
+                }
                 _ => self.target,
             };
         }
@@ -771,8 +809,18 @@ impl Ppu {
         }
     }
 
+    /// Modes 2 and 3 of a line together.
+    fn scan_to_hblank_dots(&mut self, line: u8) -> i64 {
+        OAM_SCAN_DOTS + DRAWING_DOTS + self.compute_mode3_penalty(line)
+    }
+
+    /// Writes to SCX and OAM move the next STAT interrupt.
+    pub(crate) fn awaits_hblank(&self) -> bool {
+        self.stat & stat::HBLANK_SOURCE != 0
+    }
+
     fn begin_drawing(&mut self) {
-        self.mode3_penalty = self.compute_mode3_penalty();
+        self.mode3_penalty = self.compute_mode3_penalty(self.ly);
         self.target += DRAWING_DOTS + self.mode3_penalty;
         self.next_mode = mode::HBLANK;
     }
@@ -898,14 +946,14 @@ impl Ppu {
         self.stat_line = level;
     }
 
-    /// Dots that the sprites of this line and SCX add to mode 3.
-    fn compute_mode3_penalty(&mut self) -> i64 {
+    /// Dots that the sprites of a line and SCX add to mode 3.
+    fn compute_mode3_penalty(&mut self, line: u8) -> i64 {
         let scroll = if self.first_frame {
             0
         } else {
             (i64::from(self.scx & 7) + 3) / 4 * 4
         };
-        self.sprite_penalty() + scroll
+        self.sprite_penalty(line) + scroll
     }
 
     /// What was remembered is of another machine, or of another time.
@@ -952,12 +1000,12 @@ impl Ppu {
         self.sprites.on_line(y)
     }
 
-    fn sprite_penalty(&mut self) -> i64 {
+    fn sprite_penalty(&mut self, line: u8) -> i64 {
         if self.lcdc & lcdc::OBJ_ENABLE == 0 {
             return 0;
         }
         let height = self.sprite_height();
-        if !self.line_has_sprites(self.ly.into(), height) {
+        if !self.line_has_sprites(line.into(), height) {
             return 0;
         }
         let mut on_line = 0;
@@ -965,7 +1013,7 @@ impl Ppu {
         let mut dots = 0;
         let mut seen_x = [0u64; 3];
         for &[y, x] in &self.sprites.shown[..self.sprites.count] {
-            let row = i32::from(self.ly) + 16 - i32::from(y);
+            let row = i32::from(line) + 16 - i32::from(y);
             if row < 0 || row >= height {
                 continue;
             }

@@ -131,7 +131,7 @@ impl Ppu {
         }
         self.forget();
         if self.mode() == mode::DRAWING {
-            self.mode3_penalty = self.compute_mode3_penalty();
+            self.mode3_penalty = self.compute_mode3_penalty(self.ly);
         }
         self.stat_line = self.stat_line_level();
         for (shade, pixel) in self.shades.iter_mut().zip(lcd.pixels.chunks_exact(4)) {

@@ -6,6 +6,7 @@ use cranelift_codegen::ir::{InstBuilder, Value};
 
 use super::{Emitter, Register, TRUSTED};
 use crate::machine::{HRAM_LEN, WRAM_LEN};
+use crate::ppu::STAT_SOURCES;
 use crate::translator::context::{self, Moment, Timing};
 use crate::translator::exit::Exit;
 use crate::translator::layout;
@@ -125,10 +126,7 @@ impl Emitter<'_, '_> {
             }
             0x8000..=0x9FFF => self.load8(layout::VRAM + usize::from(addr & 0x1FFF)),
             0xFF00 => self.load8(layout::JOYPAD_LATCH),
-            0xFF0F => {
-                let requested = self.load8(layout::INTERRUPTS_REQUESTED);
-                self.b.ins().bor_imm_u(requested, 0xE0)
-            }
+            0xFF0F => self.read_requests(at),
             0xFFFF => self.load8(layout::INTERRUPTS_ENABLED),
             // Nothing is there, or only a Game Boy Color has it.
             0xFF03 | 0xFF08..=0xFF0E | 0xFF4C..=0xFF7F => self.constant(0xFF),
@@ -140,6 +138,28 @@ impl Emitter<'_, '_> {
                 self.call_read(addr, Timing::at(at))
             }
         }
+    }
+
+    /// IF as it is, unless the LCD may request an interrupt for STAT.
+    fn read_requests(&mut self, at: u8) -> Value {
+        let stat = self.load8(layout::STAT);
+        let sources = self.and(stat, STAT_SOURCES.into());
+        let slow = self.b.create_block();
+        let fast = self.b.create_block();
+        let done = self.b.create_block();
+        self.b.set_cold_block(slow);
+        let result = self.b.append_block_param(done, I32);
+        self.b.ins().brif(sources, slow, &[], fast, &[]);
+        self.begin(slow);
+        let addr = self.constant(0xFF0F);
+        let value = self.call_read(addr, Timing::at(at));
+        self.b.ins().jump(done, &[value.into()]);
+        self.begin(fast);
+        let requested = self.load8(layout::INTERRUPTS_REQUESTED);
+        let value = self.b.ins().bor_imm_u(requested, 0xE0);
+        self.b.ins().jump(done, &[value.into()]);
+        self.begin(done);
+        result
     }
 
     /// A register of the LCD as it is, unless the LCD has to be caught up first.
