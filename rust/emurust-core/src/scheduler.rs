@@ -20,7 +20,7 @@ use crate::interrupts::Interrupts;
 use crate::machine::Machine;
 use crate::rom::Code;
 use crate::timer::reload;
-use crate::waiting::{LineTest, Polled, Wait};
+use crate::waiting::{Lines, Polled, Wait};
 
 const MIN_SLICE: u64 = 4;
 /// No instruction takes longer.
@@ -575,7 +575,7 @@ impl Machine {
     /// there is to know for [`Self::finish_turn`]. False if no turns can be skipped.
     pub(crate) fn begin_turn(&mut self, wait: Wait, jump: u16, turn: &mut Turn) -> bool {
         let (limit, before) = match wait {
-            Wait::Line { line, while_ } => (self.line_limit(line, while_), 0),
+            Wait::Line(lines) => (self.line_limit(lines), 0),
             Wait::Poll(polled) => (self.poll_limit(polled), self.cpu.packed()),
             Wait::Count8 { register } => (self.count_limit(), self.register(register).into()),
             Wait::Count16 { pair } => (self.count_limit(), self.pair(pair).into()),
@@ -602,7 +602,7 @@ impl Machine {
         let fitting = (turn.limit - 1).saturating_sub(self.cycles) / length;
         match turn.wait {
             // One turn more is taken as usual: it leaves A and F as that line makes them.
-            Wait::Line { .. } => self.pass_turns(fitting.saturating_sub(1), length),
+            Wait::Line(_) => self.pass_turns(fitting.saturating_sub(1), length),
             Wait::Poll(_) => {
                 if self.cycles < turn.limit && self.cpu.packed() == turn.before {
                     self.pass_turns(fitting, length);
@@ -631,22 +631,21 @@ impl Machine {
         }
     }
 
-    /// A loop that reads LY afresh in every turn and goes on while a test holds
-    /// goes on until the first line for which the test does not.
-    fn line_limit(&mut self, line: u8, test: LineTest) -> Option<u64> {
+    /// A loop that reads LY afresh in every turn and goes on at some lines goes on until
+    /// the first line at which it does not.
+    fn line_limit(&mut self, goes_on_at: Lines) -> Option<u64> {
         self.replay_lcd();
         let ly = self.ppu.ly;
-        let next_step = self.ppu.line_begins_at(ly + 1)?;
-        if !test.holds(ly, line) {
+        self.ppu.line_begins_at(ly + 1)?;
+        if !goes_on_at.contain(ly) {
             return None;
         }
         // LY falls only where the frame, and with it the slice, ends.
-        let ends_at = match test {
-            LineTest::Different | LineTest::Below => self.ppu.line_begins_at(line),
-            LineTest::Equal => Some(next_step),
-            LineTest::NotBelow => None,
+        let end = match goes_on_at.gap_after(ly) {
+            Some(line) => self.ppu.line_begins_at(line)?,
+            None => u64::MAX,
         };
-        Some(ends_at.unwrap_or(u64::MAX).min(self.slice_target))
+        Some(end.min(self.slice_target))
     }
 
     /// A cycle before which everything that the loop reads stays as it is.

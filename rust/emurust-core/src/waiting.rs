@@ -14,13 +14,8 @@ const MAX_BODY: usize = 24;
 /// What ends a waiting loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// LY, compared with a line number and nothing else done.
-    Line {
-        /// The number compared with.
-        line: u8,
-        /// The loop goes on while this holds.
-        while_: LineTest,
-    },
+    /// LY, of which alone it depends whether the loop goes on.
+    Line(Lines),
     /// Something that is read: memory, an interrupt's flag, a register.
     Poll(Polled),
     /// An 8-bit register (by its number in opcodes) counted down to zero.
@@ -36,24 +31,28 @@ pub(crate) enum Wait {
     },
 }
 
-/// How LY is to the number that a loop compares it with.
+/// Some of the lines that LY counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LineTest {
-    Different,
-    Equal,
-    Below,
-    NotBelow,
-}
+pub(crate) struct Lines([u64; 3]);
 
-impl LineTest {
-    /// The loop goes on when it reads this line.
-    pub(crate) fn holds(self, ly: u8, line: u8) -> bool {
-        match self {
-            Self::Different => ly != line,
-            Self::Equal => ly == line,
-            Self::Below => ly < line,
-            Self::NotBelow => ly >= line,
+impl Lines {
+    const COUNT: u8 = 154;
+
+    fn where_(mut belongs: impl FnMut(u8) -> bool) -> Self {
+        let mut lines = Self([0; 3]);
+        for line in (0..Self::COUNT).filter(|&line| belongs(line)) {
+            lines.0[usize::from(line / 64)] |= 1 << (line % 64);
         }
+        lines
+    }
+
+    pub(crate) fn contain(self, line: u8) -> bool {
+        self.0[usize::from(line / 64).min(2)] >> (line % 64) & 1 != 0
+    }
+
+    /// The first line after this one that is not among them; none if all are.
+    pub(crate) fn gap_after(self, line: u8) -> Option<u8> {
+        (line + 1..Self::COUNT).find(|&later| !self.contain(later))
     }
 }
 
@@ -133,22 +132,78 @@ fn recognise(bank: &[u8], offset: usize) -> Option<Wait> {
             return Some(wait);
         }
     }
-    recognise_line(body, bank[offset]).or_else(|| recognise_poll(body).map(Wait::Poll))
+    recognise_line(bank, body_start, offset).or_else(|| recognise_poll(body).map(Wait::Poll))
 }
 
-/// LDH A,(LY); CP n; a conditional jump.
-fn recognise_line(body: &[u8], jump: u8) -> Option<Wait> {
-    let &[0xF0, 0x44, 0xFE, line] = body else {
+/// Reads LY first, compares what it has read, and may jump out of the loop on the way.
+fn recognise_line(bank: &[u8], start: usize, jump: usize) -> Option<Wait> {
+    let reads_ly = matches!(bank[start..jump], [0xF0, 0x44, ..] | [0xFA, 0x44, 0xFF, ..]);
+    if !reads_ly {
         return None;
-    };
-    let while_ = match jump {
-        0x20 | 0xC2 => LineTest::Different,
-        0x28 | 0xCA => LineTest::Equal,
-        0x30 | 0xD2 => LineTest::NotBelow,
-        0x38 | 0xDA => LineTest::Below,
-        _ => return None,
-    };
-    Some(Wait::Line { line, while_ })
+    }
+    let mut understood = true;
+    let lines = Lines::where_(|ly| {
+        let goes_on = loop_goes_on(bank, start, jump, ly);
+        understood &= goes_on.is_some();
+        goes_on == Some(true)
+    });
+    understood.then_some(Wait::Line(lines))
+}
+
+/// Whether a loop that begins with a read of LY gets to its end and jumps back when it
+/// reads this; none if it does something else.
+fn loop_goes_on(bank: &[u8], start: usize, jump: usize, ly: u8) -> Option<bool> {
+    let mut a = ly;
+    // Zero and carry.
+    let mut flags = None;
+    let mut pc = start + if bank[start] == 0xF0 { 2 } else { 3 };
+    while pc < jump {
+        let &[op, n] = bank.get(pc..pc + 2)?.first_chunk()?;
+        pc += 2;
+        match op {
+            // AND A, OR A
+            0xA7 | 0xB7 => {
+                flags = Some((a == 0, false));
+                pc -= 1;
+            }
+            // CP n, SUB n
+            0xFE | 0xD6 => {
+                flags = Some((a == n, a < n));
+                if op == 0xD6 {
+                    a = a.wrapping_sub(n);
+                }
+            }
+            // AND n
+            0xE6 => {
+                a &= n;
+                flags = Some((a == 0, false));
+            }
+            0x20 | 0x28 | 0x30 | 0x38 => {
+                let target = jump_target(bank, pc - 2)?;
+                if (start..=jump).contains(&target) {
+                    return None;
+                }
+                if is_met(op, flags?) {
+                    return Some(false);
+                }
+            }
+            _ => return None,
+        }
+    }
+    match bank[jump] {
+        0x18 | 0xC3 => Some(true),
+        op => flags.map(|flags| is_met(op, flags)),
+    }
+}
+
+/// Whether a conditional jump is taken.
+fn is_met(op: u8, (zero, carry): (bool, bool)) -> bool {
+    match op >> 3 & 0b11 {
+        0 => !zero,
+        1 => zero,
+        2 => !carry,
+        _ => carry,
+    }
 }
 
 /// Offset in the bank to which the jump at `offset` goes, if it is one.
