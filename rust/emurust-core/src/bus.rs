@@ -5,6 +5,7 @@
 
 use crate::dma;
 use crate::machine::Machine;
+use crate::ppu::lcdc;
 use crate::rom::Code;
 
 /// Distance at which PyBoy's "late" instructions are seen by LCD and DMA.
@@ -386,12 +387,13 @@ impl Machine {
         let interrupts = &mut self.interrupts;
         match addr as u8 {
             0x40 => {
-                let was_on = self.ppu.is_on();
+                let changes = self.ppu.lcdc ^ value;
                 self.ppu.write_lcdc(value, interrupts);
-                if self.ppu.is_on() == was_on {
-                    self.move_slice_end(now);
-                } else {
+                self.end_slice_if_exact();
+                if changes & lcdc::LCD_ENABLE != 0 {
                     self.end_slice();
+                } else if changes & lcdc::OBJECTS != 0 && self.ppu.awaits_hblank() {
+                    self.move_slice_end(now);
                 }
             }
             0x41 => {
@@ -408,10 +410,15 @@ impl Machine {
                 self.dma.start(value, now);
                 self.end_slice();
             }
+            0x43 => {
+                self.end_slice_if_exact();
+                if self.ppu.write_scx(value) {
+                    self.move_slice_end(now);
+                }
+            }
             register => {
                 let cell = match register {
                     0x42 => &mut self.ppu.scy,
-                    0x43 => &mut self.ppu.scx,
                     0x47 => &mut self.ppu.bgp,
                     0x48 => &mut self.ppu.obp0,
                     0x49 => &mut self.ppu.obp1,
@@ -420,9 +427,6 @@ impl Machine {
                 };
                 *cell = value;
                 self.end_slice_if_exact();
-                if register == 0x43 && self.ppu.awaits_hblank() {
-                    self.move_slice_end(now);
-                }
             }
         }
     }
@@ -443,8 +447,15 @@ impl Machine {
         }
     }
 
-    #[inline(never)]
+    #[inline]
     fn catch_up_lcd(&mut self, now: u64) {
+        if self.slice_is_exact || !self.ppu.let_pass(now) {
+            self.perform_transitions(now);
+        }
+    }
+
+    #[inline(never)]
+    fn perform_transitions(&mut self, now: u64) {
         let (boundary, previous) = (self.cycles, self.previous_start);
         if !self.slice_is_exact
             && self

@@ -14,6 +14,7 @@
 mod drawn;
 mod pyboy_fields;
 mod render;
+mod sprites;
 
 use std::ops::Range;
 
@@ -21,6 +22,7 @@ use crate::interrupts::Interrupts;
 use crate::savestate::{state_fields, StateError};
 use drawn::Drawn;
 use render::Lines;
+use sprites::Sprites;
 
 /// Visible columns.
 pub const SCREEN_WIDTH: usize = 160;
@@ -42,6 +44,9 @@ const VBLANK_LINE: u8 = 144;
 const LAST_LINE: u8 = 153;
 const LAST_VISIBLE_LINE: u8 = 143;
 
+/// No dot of any frame.
+const UNKNOWN: i64 = i64::MIN;
+
 const VRAM_LEN: usize = 0x2000;
 const OAM_LEN: usize = 0xA0;
 
@@ -55,6 +60,8 @@ pub(crate) mod lcdc {
     pub(crate) const WINDOW_ENABLE: u8 = 1 << 5;
     pub(crate) const WINDOW_MAP: u8 = 1 << 6;
     pub(crate) const LCD_ENABLE: u8 = 1 << 7;
+    /// What mode 3 depends on.
+    pub(crate) const OBJECTS: u8 = OBJ_ENABLE | OBJ_TALL;
 }
 
 /// Pan Docs: LCD Status.
@@ -69,6 +76,8 @@ mod stat {
 
 /// The bits of STAT that enable interrupts.
 pub(crate) const STAT_SOURCES: u8 = stat::SOURCES;
+/// Of these, the one for mode 0.
+pub(crate) const STAT_HBLANK_SOURCE: u8 = stat::HBLANK_SOURCE;
 
 /// PPU modes, as STAT shows them.
 pub(crate) mod mode {
@@ -89,57 +98,6 @@ mod step {
 
 /// Scroll and window position of one drawn line, as PyBoy's API reports it.
 pub(crate) const LINE_PARAMETERS: usize = 5;
-
-/// What is known of the sprites that are in OAM.
-#[derive(Debug, Clone)]
-struct Sprites {
-    /// Their height when this was found out; 0 for nothing known.
-    height: i32,
-    /// Lines that have sprites on them, a bit each, from bit 16 on.
-    lines: [u64; 3],
-    /// Y and X of the sprites that are on any line, in order.
-    shown: [[u8; 2]; OAM_LEN / 4],
-    count: usize,
-}
-
-impl Sprites {
-    fn unknown() -> Self {
-        Self {
-            height: 0,
-            lines: [0; 3],
-            shown: [[0; 2]; OAM_LEN / 4],
-            count: 0,
-        }
-    }
-
-    fn find(&mut self, oam: &[u8; OAM_LEN], height: i32) {
-        self.height = height;
-        // Bit `i` is line `i - 16`, so that a sprite's Y is its first bit.
-        self.lines = [0; 3];
-        self.count = 0;
-        let run = (1u64 << height) - 1;
-        for sprite in oam.chunks_exact(4) {
-            let [y, x] = [sprite[0], sprite[1]];
-            let (word, shift) = (usize::from(y >> 6), y & 63);
-            // Sprites that begin below the screen are on no line.
-            if y != 0 && (word < 2 || word == 2 && shift < 32) {
-                self.lines[word] |= run << shift;
-                if shift > 48 {
-                    self.lines[word + 1] |= run >> (64 - shift);
-                }
-                self.shown[self.count] = [y, x];
-                self.count += 1;
-            }
-        }
-    }
-
-    fn on_line(&self, y: usize) -> bool {
-        let bit = y + 16;
-        self.lines
-            .get(bit / 64)
-            .is_some_and(|word| word >> (bit % 64) & 1 != 0)
-    }
-}
 
 /// Lines from the top on whose parameters are known to be these.
 #[derive(Debug, Clone, Copy, Default)]
@@ -180,6 +138,9 @@ pub(crate) struct Ppu {
     pub(crate) frame_done: bool,
     /// Level of the STAT interrupt line.
     stat_line: bool,
+    /// Where [`Self::stat_event_dot`] found the next event, until a transition is
+    /// performed at it or what it depends on changes; or [`UNKNOWN`].
+    stat_event: i64,
     /// The next read of STAT shows mode 0 (LYC was written while the LCD was off).
     pub(crate) stat_reads_mode0: bool,
     lyc_written_while_off: bool,
@@ -238,13 +199,17 @@ state_fields!(Ppu {
     shades
 });
 
-/// Fills `out` with copies of `pattern`, twice as many each time.
-fn repeat(pattern: &[u8], out: &mut [u8]) {
-    let mut filled = pattern.len().min(out.len());
-    out[..filled].copy_from_slice(&pattern[..filled]);
-    while filled < out.len() {
-        let more = filled.min(out.len() - filled);
-        out.copy_within(..more, filled);
+/// Fills `lines`: a few one by one, many by copies of the first, twice as many each time.
+fn fill(lines: &mut [[u8; LINE_PARAMETERS]], parameters: [u8; LINE_PARAMETERS]) {
+    const FEW: usize = 16;
+    let few = lines.len().min(FEW);
+    for line in &mut lines[..few] {
+        *line = parameters;
+    }
+    let mut filled = few;
+    while filled < lines.len() {
+        let more = filled.min(lines.len() - filled);
+        lines.copy_within(..more, filled);
         filled += more;
     }
 }
@@ -277,6 +242,7 @@ impl Ppu {
             restart_pending: false,
             frame_done: false,
             stat_line: false,
+            stat_event: UNKNOWN,
             stat_reads_mode0: false,
             lyc_written_while_off: false,
             window_triggered: false,
@@ -396,15 +362,15 @@ impl Ppu {
         }
         self.account(boundary);
         let previous = previous_boundary as i64 - self.frame_start();
+        if self.pass_line(previous, interrupts) {
+            return self.publish();
+        }
         let mut performed_at = i64::MIN;
-        loop {
-            self.jump(self.clock.min(previous), interrupts);
-            // A transition later than the previous boundary was performed at this
-            // one, which then can perform no other.
-            if self.clock < self.target || performed_at > previous {
-                break;
-            }
-            if self.skip_lines(previous, interrupts) {
+        // A transition later than the previous boundary was performed at this one, which
+        // then can perform no other.
+        while self.clock >= self.target && performed_at <= previous {
+            let jumped = self.jump(self.clock.min(previous), interrupts).is_some();
+            if jumped || self.skip_lines(previous, interrupts) {
                 continue;
             }
             performed_at = self.target;
@@ -416,6 +382,48 @@ impl Ppu {
             }
         }
         self.publish();
+    }
+
+    /// From mode 0 of one line to mode 0 of the next, where the STAT interrupt is requested
+    /// that was foreseen: at once, if that is where the LCD is. False if it is not.
+    fn pass_line(&mut self, previous: i64, interrupts: &mut Interrupts) -> bool {
+        let hblank_begins = self.stat_event;
+        let line_begins = i64::from(self.ly + 1) * LINE_DOTS;
+        let ends = line_begins + OAM_SCAN_DOTS + DRAW_TO_LY_DOTS;
+        let only_hblank = self.stat & stat::SOURCES == stat::HBLANK_SOURCE;
+        // The last instruction passes no other transition.
+        let one_by_one = line_begins + OAM_SCAN_DOTS <= previous
+            && previous < hblank_begins
+            && hblank_begins <= self.clock
+            && self.clock < ends;
+        let is_here = only_hblank && one_by_one && self.next_step == step::ADVANCE_LY;
+        if !is_here || !self.is_on_lines() {
+            return false;
+        }
+        self.ly += 1;
+        self.stat &= !0b11;
+        self.set_coincidence();
+        self.window_triggered |= self.wy == self.ly;
+        self.mode3_penalty = hblank_begins - line_begins - OAM_SCAN_DOTS - DRAWING_DOTS;
+        self.target = hblank_begins;
+        self.next_step = step::MODE;
+        self.begin_hblank();
+        self.stat_line = true;
+        self.stat_event = UNKNOWN;
+        interrupts.request(Interrupts::STAT);
+        true
+    }
+
+    /// As [`Self::replay`] and [`Self::tick`] to a time before the next transition. False
+    /// if there is one until then.
+    #[inline]
+    pub(crate) fn let_pass(&mut self, now: u64) -> bool {
+        let passes = now < self.next_transition_at();
+        if passes {
+            self.account(now);
+            self.publish();
+        }
+        passes
     }
 
     /// As [`Self::replay`] to the present instruction's start, `boundary`, and then
@@ -445,6 +453,7 @@ impl Ppu {
             self.ly = line;
             self.target = i64::from(line + 1) * LINE_DOTS;
             self.set_coincidence();
+            self.stat_line = self.stat_line_level();
         } else {
             // Transitions are farther apart than an instruction is long, but for LY's step
             // and the beginning of its line. If both fall between the catch-up before and
@@ -458,16 +467,27 @@ impl Ppu {
             let step_is_late = self.target < line_began
                 && line_began - LY_STEP_DOTS > before as i64 - self.frame_start();
             let limit = if step_is_late { line_began - 1 } else { dot };
-            if limit - self.target >= LINE_DOTS {
+            if limit < self.target + LINE_DOTS {
+                self.walk(limit);
+            } else {
                 self.jump(limit, interrupts);
             }
-            while limit >= self.target {
-                self.step_on_line();
-            }
         }
-        self.stat_line = self.stat_line_level();
         self.publish();
         true
+    }
+
+    /// As [`Self::jump`], one by one.
+    #[inline]
+    fn walk(&mut self, dot: i64) -> Option<i64> {
+        let dot = dot.min(i64::from(VBLANK_LINE) * LINE_DOTS - 1);
+        let mut last = None;
+        while dot >= self.target {
+            last = Some(self.target);
+            self.step_on_line();
+        }
+        self.stat_line = self.stat_line_level();
+        last
     }
 
     /// The next transition, on a visible line, but for the STAT line.
@@ -548,6 +568,9 @@ impl Ppu {
                 return None;
             }
         }
+        if dot < self.target + LINE_DOTS {
+            return self.walk(dot);
+        }
         let line = (dot / LINE_DOTS).min(i64::from(LAST_VISIBLE_LINE)) as u8;
         let line_began = i64::from(line) * LINE_DOTS;
         let dot = dot - line_began;
@@ -599,7 +622,7 @@ impl Ppu {
     /// At the beginning of a line, jumps over all whole lines that have passed
     /// but the last. True if it did.
     fn skip_lines(&mut self, previous: i64, interrupts: &Interrupts) -> bool {
-        if self.may_rise_by(self.clock, interrupts) {
+        if self.clock - self.target < LINE_DOTS {
             return false;
         }
         if self.first_frame
@@ -608,11 +631,11 @@ impl Ppu {
             || self.mode() != mode::OAM_SCAN
             || self.next_step != step::MODE
         {
-            return self.skip_vblank_lines();
+            return self.skip_vblank_lines(interrupts);
         }
         let passed = self.clock.min(previous) / LINE_DOTS;
         let line = (passed - 1).clamp(0, i64::from(LAST_VISIBLE_LINE)) as u8;
-        if line <= self.ly {
+        if line <= self.ly || self.may_rise_by(self.clock, interrupts) {
             return false;
         }
         self.finish_lines(self.ly, line);
@@ -625,12 +648,12 @@ impl Ppu {
         true
     }
 
-    fn skip_vblank_lines(&mut self) -> bool {
+    fn skip_vblank_lines(&mut self, interrupts: &Interrupts) -> bool {
         if self.mode() != mode::VBLANK || self.next_mode != mode::VBLANK || self.first_frame {
             return false;
         }
         let line = (self.clock / LINE_DOTS - 1).min(i64::from(LAST_LINE)) as u8;
-        if self.ly < VBLANK_LINE || line <= self.ly {
+        if self.ly < VBLANK_LINE || line <= self.ly || self.may_rise_by(self.clock, interrupts) {
             return false;
         }
         self.ly = line;
@@ -670,6 +693,14 @@ impl Ppu {
 
     /// Dot of the next transition at which an enabled STAT source may raise the line.
     fn stat_event_dot(&mut self) -> i64 {
+        if self.stat_event < self.target {
+            self.stat_event = self.find_stat_event();
+        }
+        self.stat_event
+    }
+
+    #[inline(never)]
+    fn find_stat_event(&mut self) -> i64 {
         if self.first_frame {
             return self.target;
         }
@@ -722,6 +753,7 @@ impl Ppu {
     }
 
     fn transition(&mut self, interrupts: &mut Interrupts) {
+        self.stat_event = UNKNOWN;
         if !self.is_on() {
             self.frame_done = true;
             self.clock %= FRAME_DOTS;
@@ -814,7 +846,7 @@ impl Ppu {
         OAM_SCAN_DOTS + DRAWING_DOTS + self.compute_mode3_penalty(line)
     }
 
-    /// Writes to SCX and OAM move the next STAT interrupt.
+    /// Writes to SCX and OAM, and to LCDC if sprites come or go, move the next STAT interrupt.
     pub(crate) fn awaits_hblank(&self) -> bool {
         self.stat & stat::HBLANK_SOURCE != 0
     }
@@ -874,32 +906,21 @@ impl Ppu {
     /// Most frames repeat what is there.
     fn record_parameters(&mut self, range: Range<usize>, parameters: [u8; LINE_PARAMETERS]) {
         let alike = &mut self.lines_alike;
+        let mut start = range.start;
         if alike.parameters != parameters {
-            if range.start == 0 {
-                *alike = LinesAlike {
-                    parameters,
-                    count: 0,
-                };
+            if start == 0 {
+                alike.parameters = parameters;
+                alike.count = range.end;
             } else {
-                alike.count = alike.count.min(range.start);
+                alike.count = alike.count.min(start);
             }
+        } else if start <= alike.count {
+            start = alike.count;
+            alike.count = alike.count.max(range.end);
         }
-        let is_known = alike.parameters == parameters && range.start <= alike.count;
-        let start = if is_known {
-            range.start.max(alike.count)
-        } else {
-            range.start
-        };
-        if start >= range.end {
-            return;
+        if start < range.end {
+            fill(&mut self.line_parameters[start..range.end], parameters);
         }
-        if is_known {
-            alike.count = range.end;
-        }
-        repeat(
-            &parameters,
-            self.line_parameters[start..range.end].as_flattened_mut(),
-        );
     }
 
     fn blank(&mut self) {
@@ -951,14 +972,15 @@ impl Ppu {
         let scroll = if self.first_frame {
             0
         } else {
-            (i64::from(self.scx & 7) + 3) / 4 * 4
+            i64::from(((self.scx & 7) + 3) & !3)
         };
         self.sprite_penalty(line) + scroll
     }
 
     /// What was remembered is of another machine, or of another time.
     pub(crate) fn forget(&mut self) {
-        self.sprites.height = 0;
+        self.stat_event = UNKNOWN;
+        self.sprites.forget();
         self.lines_alike = LinesAlike::default();
         self.drawn = Drawn::nothing();
     }
@@ -988,59 +1010,26 @@ impl Ppu {
 
     /// OAM, to be written to.
     pub(crate) fn oam_mut(&mut self) -> &mut [u8; OAM_LEN] {
-        self.sprites.height = 0;
+        self.stat_event = UNKNOWN;
+        self.sprites.forget();
         self.drawn.oam_number += 1;
         &mut self.oam
     }
 
-    fn line_has_sprites(&mut self, y: usize, height: i32) -> bool {
-        if self.sprites.height != height {
-            self.sprites.find(&self.oam, height);
-        }
-        self.sprites.on_line(y)
+    fn line_has_sprites(&mut self, y: usize) -> bool {
+        self.sprites.know(&self.oam, self.sprite_height());
+        self.sprites.are_on_line(y)
     }
 
     fn sprite_penalty(&mut self, line: u8) -> i64 {
         if self.lcdc & lcdc::OBJ_ENABLE == 0 {
             return 0;
         }
-        let height = self.sprite_height();
-        if !self.line_has_sprites(line.into(), height) {
-            return 0;
-        }
-        let mut on_line = 0;
-        let mut on_screen = false;
-        let mut dots = 0;
-        let mut seen_x = [0u64; 3];
-        for &[y, x] in &self.sprites.shown[..self.sprites.count] {
-            let row = i32::from(line) + 16 - i32::from(y);
-            if row < 0 || row >= height {
-                continue;
-            }
-            if x < 168 {
-                on_screen = true;
-                dots += 6;
-                let bit = 1 << (x & 63);
-                let seen = &mut seen_x[usize::from(x >> 6)];
-                if *seen & bit == 0 {
-                    *seen |= bit;
-                    let offset = x.wrapping_add(self.scx).wrapping_sub(8) & 7;
-                    dots += (5 - i64::from(offset)).max(0);
-                }
-            }
-            on_line += 1;
-            if on_line == 10 {
-                break;
-            }
-        }
-        match (on_line, on_screen) {
-            (0, _) => 0,
-            (_, false) => -4,
-            (_, true) => (dots - 7).max(0),
-        }
+        self.sprites.know(&self.oam, self.sprite_height());
+        self.sprites.penalty(line, self.scx)
     }
 
-    fn sprite_height(&self) -> i32 {
+    fn sprite_height(&self) -> u8 {
         if self.lcdc & lcdc::OBJ_TALL != 0 {
             16
         } else {
@@ -1060,11 +1049,23 @@ impl Ppu {
     }
 
     pub(crate) fn write_stat(&mut self, value: u8, interrupts: &mut Interrupts) {
+        self.stat_event = UNKNOWN;
         self.stat = self.stat & !stat::SOURCES | value & stat::SOURCES;
         self.update_stat_line(interrupts);
     }
 
+    /// Returns whether the next STAT interrupt may have moved.
+    pub(crate) fn write_scx(&mut self, value: u8) -> bool {
+        let changes = self.scx != value;
+        self.scx = value;
+        if changes {
+            self.stat_event = UNKNOWN;
+        }
+        changes && self.awaits_hblank()
+    }
+
     pub(crate) fn write_lyc(&mut self, value: u8, interrupts: &mut Interrupts) {
+        self.stat_event = UNKNOWN;
         self.lyc = value;
         if self.is_on() {
             self.compare_lyc(interrupts);
@@ -1074,6 +1075,7 @@ impl Ppu {
     }
 
     pub(crate) fn write_lcdc(&mut self, value: u8, interrupts: &mut Interrupts) {
+        self.stat_event = UNKNOWN;
         let was_on = self.is_on();
         self.lcdc = value;
         match (was_on, self.is_on()) {

@@ -120,7 +120,6 @@ impl Ppu {
     pub(super) fn draw(&mut self, lines: Lines) {
         let vram = self.drawn.number_vram(&self.vram);
         let has_sprites = self.lcdc & lcdc::OBJ_ENABLE != 0;
-        let height = self.sprite_height();
         let registers = u64::from_le_bytes([
             self.lcdc, self.scy, self.scx, self.wx, self.bgp, self.obp0, self.obp1, 0,
         ]);
@@ -133,7 +132,7 @@ impl Ppu {
             if y == SCREEN_HEIGHT - 1 {
                 self.window_row = -1;
             }
-            let has_sprites = has_sprites && self.line_has_sprites(y, height);
+            let has_sprites = has_sprites && self.line_has_sprites(y);
             let source = LineSource {
                 registers,
                 window_row: window.map_or(0, |row| row as u16 + 1),
@@ -308,7 +307,7 @@ impl Ppu {
         if self.lcdc & lcdc::OBJ_ENABLE == 0 {
             return lists;
         }
-        let height = self.sprite_height() as usize;
+        let height = usize::from(self.sprite_height());
         for (index, sprite) in self.oam.chunks_exact(4).enumerate() {
             let top = usize::from(sprite[0]);
             let first = top.saturating_sub(16).max(range.start);
@@ -346,7 +345,7 @@ impl Ppu {
         const PALETTE: u8 = 1 << 4;
         let top = usize::from(self.oam[index * 4]);
         let attributes = self.oam[index * 4 + 3];
-        let height = self.sprite_height() as usize;
+        let height = usize::from(self.sprite_height());
         let mut tile = usize::from(self.oam[index * 4 + 2]);
         if height == 16 {
             tile &= !1;

@@ -23,6 +23,13 @@ pub(super) const HALVES: [usize; 2] = if cfg!(target_endian = "big") {
 } else {
     [1, 0]
 };
+/// A register of one byte, by its number in opcodes; not (HL).
+pub(super) const fn register(number: u8) -> usize {
+    match number {
+        7 => A,
+        _ => PAIRS[number as usize / 2] + HALVES[number as usize % 2],
+    }
+}
 pub(super) const SP: usize = offset_of!(Machine, cpu.sp);
 pub(super) const PC: usize = offset_of!(Machine, cpu.pc);
 pub(super) const HALTED: usize = offset_of!(Machine, cpu.halted);
@@ -34,6 +41,21 @@ pub(super) const WRAM: usize = offset_of!(Machine, wram);
 pub(super) const HRAM: usize = offset_of!(Machine, hram);
 pub(super) const VRAM: usize = offset_of!(Machine, ppu) + offset_of!(Ppu, vram);
 pub(super) const LY: usize = offset_of!(Machine, ppu) + offset_of!(Ppu, ly);
+/// FF40 + `number`, if the LCD reads it only at its transitions.
+pub(super) const fn lcd_register(number: u16) -> Option<usize> {
+    let offset = match number {
+        0x0 => offset_of!(Ppu, lcdc),
+        0x2 => offset_of!(Ppu, scy),
+        0x3 => offset_of!(Ppu, scx),
+        0x7 => offset_of!(Ppu, bgp),
+        0x8 => offset_of!(Ppu, obp0),
+        0x9 => offset_of!(Ppu, obp1),
+        0xA => offset_of!(Ppu, wy),
+        0xB => offset_of!(Ppu, wx),
+        _ => return None,
+    };
+    Some(offset_of!(Machine, ppu) + offset)
+}
 pub(super) const LCDC: usize = offset_of!(Machine, ppu) + offset_of!(Ppu, lcdc);
 pub(super) const STAT: usize = offset_of!(Machine, ppu) + offset_of!(Ppu, stat);
 pub(super) const STAT_READS_MODE0: usize =

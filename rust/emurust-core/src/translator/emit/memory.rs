@@ -2,11 +2,12 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I16, I32, I64, I8};
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{self, InstBuilder, Value};
 
 use super::{Emitter, Register, TRUSTED};
+use crate::bus::LATE;
 use crate::machine::{HRAM_LEN, WRAM_LEN};
-use crate::ppu::STAT_SOURCES;
+use crate::ppu::{lcdc, mode, STAT_HBLANK_SOURCE, STAT_SOURCES};
 use crate::translator::context::{self, Moment, Timing};
 use crate::translator::exit::Exit;
 use crate::translator::layout;
@@ -162,8 +163,8 @@ impl Emitter<'_, '_> {
         result
     }
 
-    /// A register of the LCD as it is, unless the LCD has to be caught up first.
-    fn read_lcd(&mut self, addr: u16, cell: usize, at: u8) -> Value {
+    /// Whether a transition of the LCD is due `at` cycles into the instruction.
+    fn lcd_is_past(&mut self, at: u8) -> Value {
         // Cycles from the start of the block to the next transition.
         let clock = self.load(I64, layout::LCD_CLOCK);
         let target = self.load(I64, layout::LCD_TARGET);
@@ -174,11 +175,16 @@ impl Emitter<'_, '_> {
         let before_end = self.b.ins().isub(transition_at, end);
         let left = self.load(I64, layout::TIME_LEFT);
         let distance = self.b.ins().iadd(before_end, left);
-        let is_past = self.b.ins().icmp_imm_s(
+        self.b.ins().icmp_imm_s(
             IntCC::SignedLessThanOrEqual,
             distance,
             self.offset + i64::from(at),
-        );
+        )
+    }
+
+    /// A register of the LCD as it is, unless the LCD has to be caught up first.
+    fn read_lcd(&mut self, addr: u16, cell: usize, at: u8) -> Value {
+        let is_past = self.lcd_is_past(at);
         let is_special = if cell == layout::STAT {
             let hides_mode = self.load8(layout::STAT_READS_MODE0);
             let hides_mode = self.b.ins().icmp_imm_u(IntCC::NotEqual, hides_mode, 0);
@@ -294,6 +300,10 @@ impl Emitter<'_, '_> {
                     let known = self.constant(addr.into());
                     if addr == 0xFF00 {
                         self.write_p1(value, timing, next);
+                    } else if let Some(cell) =
+                        addr.checked_sub(0xFF40).and_then(layout::lcd_register)
+                    {
+                        self.write_lcd(addr, cell, value, timing, next);
                     } else if (0x8000..0xA000).contains(&addr) {
                         self.write_unknown(known, value, timing, next);
                     } else {
@@ -327,22 +337,99 @@ impl Emitter<'_, '_> {
         });
     }
 
+    /// A register that the LCD reads at its transitions, of which none is due. Where one
+    /// is, or where the write may end the slice, it goes through the bus.
+    fn write_lcd(&mut self, addr: u16, cell: usize, value: Value, timing: Timing, next: Next) {
+        let is_past = self.lcd_is_past(timing.at);
+        let exact = self.load8(layout::SLICE_IS_EXACT);
+        let is_exact = self.b.ins().icmp_imm_u(IntCC::NotEqual, exact, 0);
+        let mut is_special = self.b.ins().bor(is_past, is_exact);
+        // SCX, and whether sprites are shown, move the beginning of mode 0.
+        let (moves, ends) = match addr {
+            0xFF40 => (lcdc::OBJECTS, lcdc::LCD_ENABLE),
+            0xFF43 => (0xFF, 0),
+            _ => (0, 0),
+        };
+        if moves != 0 {
+            let before = self.load8(cell);
+            let changes = self.b.ins().bxor(before, value);
+            let stat = self.load8(layout::STAT);
+            let awaited = self.and(stat, STAT_HBLANK_SOURCE.into());
+            let nothing = self.constant(ends.into());
+            let anything = self.constant((moves | ends).into());
+            let mask = self.b.ins().select(awaited, anything, nothing);
+            let special = self.b.ins().band(changes, mask);
+            let special = self.b.ins().icmp_imm_u(IntCC::NotEqual, special, 0);
+            is_special = self.b.ins().bor(is_special, special);
+        }
+        let is_plain = self.is_zero(is_special);
+        let addr = self.constant(addr.into());
+        self.write_if(is_plain, addr, value, timing, next, |e| {
+            e.store8(value, cell);
+            let yes = e.constant(1);
+            e.store8(yes, layout::BUS_USED);
+        });
+    }
+
+    /// Writes to VRAM four cycles late, if that is where the address is and neither a
+    /// transition of the LCD is due nor anybody has to know; then goes to `done`.
+    fn write_vram_late(&mut self, addr: Value, value: Value, at: u8, done: ir::Block) {
+        let page = self.page(layout::WRITE_PAGES, addr);
+        let area = self.shift_right(addr, 13);
+        let is_vram = self.b.ins().icmp_imm_u(IntCC::Equal, area, 4);
+        let is_past = self.lcd_is_past(at + LATE as u8);
+        let nobody = self.b.ins().icmp_imm_u(IntCC::Equal, page, 0);
+        let is_special = self.b.ins().bor(is_past, nobody);
+        let is_plain = self.is_zero(is_special);
+        let is_plain = self.b.ins().band(is_vram, is_plain);
+        let here = self.b.create_block();
+        let open = self.b.create_block();
+        let other = self.b.create_block();
+        self.b.ins().brif(is_plain, here, &[], other, &[]);
+        self.begin(here);
+        let stat = self.load8(layout::STAT);
+        let mode = self.and(stat, 0b11);
+        let is_drawing = self
+            .b
+            .ins()
+            .icmp_imm_u(IntCC::Equal, mode, i64::from(mode::DRAWING));
+        self.b.ins().brif(is_drawing, done, &[], open, &[]);
+        self.begin(open);
+        let cell = self.cell(page, addr);
+        self.store_low(value, I8, cell, 0);
+        self.b.ins().jump(done, &[]);
+        self.begin(other);
+    }
+
     fn write_unknown(&mut self, addr: Value, value: Value, timing: Timing, next: Next) {
+        let done = self.b.create_block();
+        let fast = self.b.create_block();
+        let cell = self.b.append_block_param(fast, I64);
+        self.if_wram(addr, |e, cell| {
+            e.b.ins().jump(fast, &[cell.into()]);
+        });
         let table = if timing.late {
             layout::LATE_WRITE_PAGES
         } else {
             layout::WRITE_PAGES
         };
-        let done = self.b.create_block();
-        self.if_wram(addr, |e, cell| {
-            e.store_low(value, I8, cell, 0);
-            e.b.ins().jump(done, &[]);
-        });
         let page = self.page(table, addr);
-        self.write_if(page, addr, value, timing, next, |e| {
-            let cell = e.cell(page, addr);
-            e.store_low(value, I8, cell, 0);
-        });
+        let paged = self.b.create_block();
+        let slow = self.b.create_block();
+        self.b.set_cold_block(slow);
+        self.b.ins().brif(page, paged, &[], slow, &[]);
+        self.begin(slow);
+        if timing.late {
+            self.write_vram_late(addr, value, timing.at, done);
+        }
+        let leave = self.call_write(addr, value, timing);
+        self.leave_if(leave, next);
+        self.b.ins().jump(done, &[]);
+        self.begin(paged);
+        let paged_cell = self.cell(page, addr);
+        self.b.ins().jump(fast, &[paged_cell.into()]);
+        self.begin(fast);
+        self.store_low(value, I8, cell, 0);
         self.b.ins().jump(done, &[]);
         self.begin(done);
     }
@@ -419,14 +506,7 @@ impl Emitter<'_, '_> {
 
     /// Goes to `fast` if a pair of bytes at `addr` lies in a stretch of memory, which
     /// the machine has at `array`.
-    fn pair_in(
-        &mut self,
-        addr: Value,
-        start: u16,
-        len: usize,
-        array: usize,
-        fast: cranelift_codegen::ir::Block,
-    ) {
+    fn pair_in(&mut self, addr: Value, start: u16, len: usize, array: usize, fast: ir::Block) {
         let offset = self.b.ins().iadd_imm_s(addr, -i64::from(start));
         let is_inside = self
             .b
@@ -493,8 +573,8 @@ impl Emitter<'_, '_> {
 /// What [`Emitter::pair_cell`] made.
 struct PairBlocks {
     /// Both bytes are at `cell`.
-    fast: cranelift_codegen::ir::Block,
+    fast: ir::Block,
     cell: Value,
     /// Both bytes go through the bus.
-    slow: cranelift_codegen::ir::Block,
+    slow: ir::Block,
 }
