@@ -180,7 +180,10 @@ impl Machine {
     fn dispatch_writes_registers(&self) -> bool {
         let registers = |addr: u16| (0xFE00..0xFF80).contains(&addr) || addr == 0xFFFF;
         let sp = self.cpu.sp;
-        self.takes_interrupt() && (registers(sp.wrapping_sub(1)) || registers(sp.wrapping_sub(2)))
+        // Most stacks lie below all registers.
+        sp.wrapping_sub(2) >= 0xFDFF
+            && self.takes_interrupt()
+            && (registers(sp.wrapping_sub(1)) || registers(sp.wrapping_sub(2)))
     }
 
     /// What is pushed next goes to work RAM or high RAM.
@@ -218,11 +221,7 @@ impl Machine {
     }
 
     fn run_long_slice<O: Observer>(&mut self, rom: Code<'_>, observer: &mut O) {
-        self.slice_is_exact = false;
-        let least = self.cycles + MIN_SLICE;
-        self.take_interrupt(rom);
-        self.slice_target = self.next_hard_event().max(least);
-        self.slice_end = self.slice_target;
+        self.begin_long_slice(rom);
         if self.cpu.halted || self.cpu.locked {
             return self.pass_halt();
         }
@@ -230,15 +229,52 @@ impl Machine {
         if self.slice_is_exact {
             return self.finish_exact_slice(rom);
         }
+        self.finish_long_slice(rom);
+        if self.stays_halted() && !self.ppu.frame_done && !self.needs_exact_slice() {
+            // The next slice, without going around for it.
+            self.pass_halt();
+        }
+    }
+
+    fn begin_long_slice(&mut self, rom: Code<'_>) {
+        self.slice_is_exact = false;
+        let least = self.cycles + MIN_SLICE;
+        self.take_interrupt(rom);
+        self.slice_target = self.next_hard_event().max(least);
+        self.slice_end = self.slice_target;
+    }
+
+    fn finish_long_slice(&mut self, rom: Code<'_>) {
         self.advance_dma(rom, self.cycles, 0, 0);
         self.notice_events();
         self.ppu
             .replay(self.cycles, self.previous_start, &mut self.interrupts);
-        let stays_halted = self.cpu.halted && self.interrupts.pending() == 0;
-        if stays_halted && !self.ppu.frame_done && !self.needs_exact_slice() {
-            // The next slice, without going around for it.
+    }
+
+    /// In native code at the end of a slice: begins the next, and those of a halted CPU on
+    /// the way to it, if it is one for native code, too. False if that is for the run loop.
+    pub(crate) fn next_slice_follows(&mut self, rom: Code<'_>) -> bool {
+        if self.slice_is_exact || self.cpu.ei_delay != 0 || self.wait.is_some() {
+            return false;
+        }
+        self.finish_long_slice(rom);
+        if self.stays_halted() {
+            if self.ppu.frame_done || self.cpu.locked || self.needs_exact_slice() {
+                return false;
+            }
             self.pass_halt();
         }
+        let is_over = self.ppu.frame_done || self.cpu.locked || self.stays_halted();
+        if is_over || self.needs_exact_slice() {
+            return false;
+        }
+        self.begin_long_slice(rom);
+        true
+    }
+
+    /// The CPU does nothing in the next slice either.
+    fn stays_halted(&self) -> bool {
+        self.cpu.halted && self.interrupts.pending() == 0
     }
 
     /// A long slice of a CPU that does nothing.
@@ -788,22 +824,40 @@ impl Machine {
     }
 
     fn dispatch(&mut self, rom: Code<'_>) {
-        let [high, low] = self.cpu.pc.to_be_bytes();
-        let sp = self.cpu.sp;
         self.cpu.ime = false;
-        self.write(rom, sp.wrapping_sub(1), high, 0);
-        // The push may have hit IE or IF.
-        let pending = self.interrupts.pending();
-        if pending == 0 {
+        if !self.push_return_address(rom) {
             self.cpu.pc = 0;
             return;
         }
-        let source = pending.trailing_zeros();
-        self.interrupts.requested &= !(1 << source);
-        self.write(rom, sp.wrapping_sub(2), low, 0);
-        self.cpu.sp = sp.wrapping_sub(2);
-        self.cpu.pc = FIRST_VECTOR + 8 * source as u16;
         self.previous_start = self.cycles;
         self.cycles += DISPATCH_T_CYCLES;
+    }
+
+    /// Pushes PC and goes to the interrupt's handler. False if the first byte of the push
+    /// took the interrupt away: it hit IE or IF.
+    fn push_return_address(&mut self, rom: Code<'_>) -> bool {
+        let address = self.cpu.pc;
+        let [high, low] = address.to_be_bytes();
+        let sp = self.cpu.sp;
+        let bottom = sp.wrapping_sub(2);
+        let is_pushed = self
+            .plain_pair(bottom)
+            .map(|pair| *pair = [low, high])
+            .is_some();
+        if !is_pushed {
+            self.write(rom, sp.wrapping_sub(1), high, 0);
+        }
+        let pending = self.interrupts.pending();
+        if pending == 0 {
+            return false;
+        }
+        let source = pending.trailing_zeros();
+        self.interrupts.requested &= !(1 << source);
+        self.cpu.pc = FIRST_VECTOR + 8 * source as u16;
+        if !is_pushed {
+            self.write(rom, bottom, low, 0);
+        }
+        self.cpu.sp = bottom;
+        true
     }
 }

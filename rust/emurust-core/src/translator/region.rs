@@ -220,7 +220,8 @@ impl Machine {
         region.owner(Place::index_of(pc, self.rom_high))
     }
 
-    /// As `run_plain`, with native code where there is any.
+    /// As `run_plain`, with native code where there is any, and for as many slices as
+    /// follow each other.
     #[inline(never)]
     pub(crate) fn run_native(&mut self, rom: Code<'_>, region: &Region, ahead: &mut Lookahead) {
         Context::prepare(self, &rom);
@@ -228,32 +229,40 @@ impl Machine {
         let mut jumped = false;
         let mut waiting = Turn::none();
         let mut look = Look::none();
-        while self.cycles < self.slice_end {
-            let Some(function) = self.native_function(region) else {
-                self.end_look(&mut look);
-                self.interpret_one(rom, region, ahead, &mut jumped);
-                continue;
-            };
-            *ahead = Lookahead::default();
-            jumped = true;
-            let exit = self.call_native(&rom, region, function);
-            if let Some(head) = exit.head() {
-                self.look_at_head(head, &mut look);
-                continue;
-            }
-            if let Some((jump, turn)) = exit.waiting_loop() {
-                self.sit_out(rom, jump, turn, &mut waiting);
-                if !waiting.is_countdown() {
+        loop {
+            while self.cycles < self.slice_end {
+                let Some(function) = self.native_function(region) else {
                     self.end_look(&mut look);
+                    self.interpret_one(rom, region, ahead, &mut jumped);
+                    continue;
+                };
+                *ahead = Lookahead::default();
+                jumped = true;
+                let exit = self.call_native(&rom, region, function);
+                if let Some(head) = exit.head() {
+                    self.look_at_head(head, &mut look);
+                    continue;
                 }
-                continue;
+                if let Some((jump, turn)) = exit.waiting_loop() {
+                    self.sit_out(rom, jump, turn, &mut waiting);
+                    if !waiting.is_countdown() {
+                        self.end_look(&mut look);
+                    }
+                    continue;
+                }
+                self.end_look(&mut look);
+                if exit == Exit::NO_TIME {
+                    self.look_or_finish(rom, region, ahead);
+                }
             }
             self.end_look(&mut look);
-            if exit == Exit::NO_TIME {
-                self.look_or_finish(rom, region, ahead);
+            if !self.next_slice_follows(rom) {
+                break;
             }
+            *ahead = Lookahead::default();
+            jumped = false;
+            waiting = Turn::none();
         }
-        self.end_look(&mut look);
         self.native.work.tell(&region.profile);
     }
 
