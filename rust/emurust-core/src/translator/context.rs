@@ -12,7 +12,7 @@ use crate::rom::Code;
 
 /// Turns of a waiting loop that native code takes faster than the run loop skips
 /// them.
-const TURNS: u32 = 16;
+pub(super) const TURNS: u32 = 16;
 /// T-cycles of turns after which skipping them is worth while in any case: as long as
 /// the LCD draws a line.
 const LONG_WAIT: u32 = 456;

@@ -507,6 +507,7 @@ impl Emitter<'_, '_> {
         let machine = self.machine;
         self.b.ins().set_pinned_reg(machine);
         let pc = self.load16(layout::PC);
+        self.emit_vectors(pc);
         self.b.ins().jump(self.dispatch, &[pc.into()]);
     }
 

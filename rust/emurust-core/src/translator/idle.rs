@@ -7,9 +7,9 @@
 //! further one, until the slice ends, because a machine that is the same in all
 //! but the time does the same, as long as it does not look at the time.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::plan::{Place, Plan};
+use super::plan::{Instruction, Place, Plan};
 use crate::machine::{Machine, HRAM_LEN, WRAM_LEN};
 use crate::waiting::WaitTable;
 
@@ -117,6 +117,16 @@ impl Look {
 /// Where loops may begin that are worth a look: where jumps lead back to, hottest
 /// first. `waits` are known anyway.
 pub(super) fn heads(plan: &Plan, waits: &WaitTable) -> HashMap<Place, u8> {
+    // A jump may be in more blocks than one, and its predecessor not in all of them.
+    let counting: HashSet<Place> = plan
+        .blocks
+        .iter()
+        .flat_map(|block| {
+            let ends = 1..=block.instructions.len();
+            let counting = ends.filter(|&end| counts(&block.instructions[..end]));
+            counting.map(|end| block.place.at(block.instructions[end - 1].pc))
+        })
+        .collect();
     let mut targets = BTreeSet::new();
     for block in &plan.blocks {
         for instruction in &block.instructions {
@@ -126,7 +136,8 @@ pub(super) fn heads(plan: &Plan, waits: &WaitTable) -> HashMap<Place, u8> {
             };
             let is_back = target <= instruction.pc && target >> 14 == instruction.pc >> 14;
             let is_other = target != block.place.pc();
-            if is_back && is_other && waits.find(jump.offset()).is_none() {
+            let is_known = counting.contains(&jump) || waits.find(jump.offset()).is_some();
+            if is_back && is_other && !is_known {
                 targets.insert(block.place.at(target));
             }
         }
@@ -139,6 +150,25 @@ pub(super) fn heads(plan: &Plan, waits: &WaitTable) -> HashMap<Place, u8> {
     heads.sort_by_key(|block| std::cmp::Reverse(block.heat));
     let places = heads.into_iter().map(|block| block.place);
     places.zip(0..HEADS as u8).collect()
+}
+
+/// Whether code ends by counting and jumping if that is not zero: no turn is like another.
+fn counts(code: &[Instruction]) -> bool {
+    const JR_NZ: u8 = 0x20;
+    const JP_NZ: u8 = 0xC2;
+    let opcodes: Vec<u8> = code
+        .iter()
+        .rev()
+        .take(4)
+        .map(|instruction| instruction.op)
+        .collect();
+    match opcodes[..] {
+        // DEC or INC of a byte
+        [JR_NZ | JP_NZ, count, ..] if matches!(count & 0xC7, 0x04 | 0x05) => true,
+        // DEC of a pair; LD A,r; OR r'
+        [JR_NZ | JP_NZ, 0xB0..=0xB5, 0x78..=0x7D, 0x0B | 0x1B | 0x2B] => true,
+        _ => false,
+    }
 }
 
 impl Machine {

@@ -6,9 +6,11 @@ use cranelift_codegen::ir::{self, InstBuilder, Value};
 
 use super::memory::Next;
 use super::{Emitter, Register};
+use crate::translator::context;
 use crate::translator::exit::Exit;
 use crate::translator::layout;
 use crate::translator::plan::{Block, Instruction, Place, Plan};
+use crate::waiting::Wait;
 
 /// Banks that a jump from below 4000 to above looks for itself.
 const MAX_BANKS_TRIED: usize = 3;
@@ -346,12 +348,35 @@ impl Emitter<'_, '_> {
         };
         let same_bank = target >> 14 == jump >> 14;
         let offset = Place::offset(self.place.at(jump));
-        if goes_back && same_bank && self.known.waits.find(offset).is_some() {
+        if let Some(wait) = self
+            .known
+            .waits
+            .find(offset)
+            .filter(|_| goes_back && same_bank)
+        {
             let turn = self.loop_cycles(target, jump) + cycles;
-            let exit = Exit::waiting(jump, turn as u16);
-            self.leave_at_zero(I32, layout::TURNS_LEFT, target, exit);
+            self.count_turn(wait, target, Exit::waiting(jump, turn as u16));
         }
         self.go_to(target);
+    }
+
+    /// After a turn of a waiting loop: leaves if it is time to have the rest skipped.
+    fn count_turn(&mut self, wait: Wait, top: u16, exit: Exit) {
+        let on = self.b.create_block();
+        if let Wait::Count8 { register } = wait {
+            // The last turns are not worth while.
+            let left = self.load8(layout::register(register));
+            let few =
+                self.b
+                    .ins()
+                    .icmp_imm_u(IntCC::UnsignedLessThan, left, i64::from(context::TURNS));
+            let many = self.b.create_block();
+            self.b.ins().brif(few, on, &[], many, &[]);
+            self.begin(many);
+        }
+        self.leave_at_zero(I32, layout::TURNS_LEFT, top, exit);
+        self.b.ins().jump(on, &[]);
+        self.begin(on);
     }
 
     /// T-cycles of the straight code from `top` to the jump that closes the loop.
@@ -423,6 +448,34 @@ impl Emitter<'_, '_> {
             self.begin(other);
         }
         self.leave_unknown(pc);
+    }
+
+    /// Goes to an interrupt's handler, if that is where PC is: native code is entered there
+    /// more often than anywhere else.
+    pub(super) fn emit_vectors(&mut self, pc: Value) {
+        const FIRST: i64 = 0x40;
+        const COUNT: i64 = 5;
+        let vectors = (0..COUNT).map(|index| FIRST + 8 * index);
+        let labels: Vec<_> = vectors
+            .filter_map(|vector| Some((vector, self.label(Place::new(vector as u16, 0))?)))
+            .collect();
+        let other = self.b.create_block();
+        let vector = self.b.create_block();
+        let offset = self.b.ins().iadd_imm_s(pc, -FIRST);
+        let is_vector = self
+            .b
+            .ins()
+            .icmp_imm_u(IntCC::UnsignedLessThan, offset, 8 * COUNT);
+        self.b.ins().brif(is_vector, vector, &[], other, &[]);
+        self.begin(vector);
+        for (vector, label) in labels {
+            let next = self.b.create_block();
+            let is_here = self.b.ins().icmp_imm_u(IntCC::Equal, pc, vector);
+            self.b.ins().brif(is_here, label, &[], next, &[]);
+            self.begin(next);
+        }
+        self.b.ins().jump(other, &[]);
+        self.begin(other);
     }
 
     /// Finds the block of an address by halving: conditional branches are
