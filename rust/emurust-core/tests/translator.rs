@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{assert_same, noise, program, seeds, waiting, Random};
+use common::{assert_same, noise, program, raster, seeds, waiting, Random};
 use emurust_core::{Button, Engine, GameBoy, Options, Rom};
 use std::sync::Arc;
 
@@ -71,6 +71,13 @@ fn noise_runs_the_same_translated() {
 fn loops_that_wait_run_the_same_translated() {
     for seed in seeds(150) {
         run_pair(&waiting(seed), seed, 24, seed % 8 == 7);
+    }
+}
+
+#[test]
+fn what_changes_from_line_to_line_runs_the_same_translated() {
+    for seed in seeds(80) {
+        run_pair(&raster(seed), seed, 16, seed % 8 == 7);
     }
 }
 

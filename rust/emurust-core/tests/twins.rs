@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{assert_same, noise, program, seeds, Random};
+use common::{assert_same, noise, program, raster, seeds, Random};
 use emurust_core::{Button, GameBoy, Options, Rom};
 use std::sync::Arc;
 
@@ -49,6 +49,13 @@ fn programs_run_the_same_on_both() {
 fn noise_runs_the_same_on_both() {
     for seed in seeds(200).chain(NOISE) {
         run_twins(&noise(seed), seed, 6);
+    }
+}
+
+#[test]
+fn what_changes_from_line_to_line_runs_the_same_on_both() {
+    for seed in seeds(200) {
+        run_twins(&raster(seed), seed, 8);
     }
 }
 

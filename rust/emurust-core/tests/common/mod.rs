@@ -215,6 +215,130 @@ fn telling(random: &mut Random, code: &mut Vec<u8>) {
     }
 }
 
+/// A cartridge that changes what the LCD shows from line to line, as games do it: in the
+/// handler of the STAT interrupt, or waiting for lines and modes, with sprites about.
+pub fn raster(seed: u64) -> Arc<Rom> {
+    let mut random = Random::new(seed);
+    let mut image = vec![0; 4 * 0x4000];
+    for (vector, handler, steps) in [(0x40, 0x200, 4), (0x48, 0x280, 6), (0x50, 0x380, 2)] {
+        put(&mut image, vector, &jump_to(handler));
+        let mut code = vec![0xF5, 0xE5];
+        for _ in 0..random.below(steps) {
+            raster_step(&mut random, &mut code);
+        }
+        code.extend([0xE1, 0xF1, [0xD9, 0xD9, 0xC9][random.below(3) as usize]]);
+        put(&mut image, handler, &code);
+    }
+    put(&mut image, 0x100, &jump_to(0x150));
+    // Sprites: some lines have many, and the window may be shown.
+    let mut setup = vec![0x31, 0xF0, 0xDF, 0x21, 0x00, 0x40, 0x11, 0x00, 0xFE, 0xAF];
+    setup.extend([0xE0, 0x40, 0x06, 0xA0, 0x2A, 0x12, 0x13, 0x05, 0x20, 0xFA]);
+    let sprites: Vec<u8> = (0..0xA0)
+        .map(|index| match index % 4 {
+            0 => random.byte() % [40, 176][random.below(2) as usize],
+            _ => random.byte(),
+        })
+        .collect();
+    put(&mut image, 0x4000, &sprites);
+    let scx = random.byte();
+    setup.extend([
+        0x3E,
+        0x81 | random.byte() & 0x7E,
+        0xE0,
+        0x40,
+        0x3E,
+        scx,
+        0xE0,
+        0x43,
+    ]);
+    setup.extend([0x3E, stat_sources(&mut random), 0xE0, 0x41]);
+    setup.extend([0x3E, random.byte() % 154, 0xE0, 0x45]);
+    setup.extend([0x3E, interrupts(&mut random), 0xE0, 0xFF]);
+    setup.extend([0x3E, random.byte() & 7, 0xE0, 0x07, 0xFB]);
+    setup.extend(jump_to(0x600));
+    put(&mut image, 0x150, &setup);
+    let mut code = Vec::new();
+    for _ in 0..1 + random.below(8) {
+        raster_step(&mut random, &mut code);
+    }
+    if random.chance(40) {
+        code.extend([0x76, 0x00]);
+    }
+    code.extend(jump_to(0x600));
+    put(&mut image, 0x600, &code);
+    seal(image, 0x1B)
+}
+
+/// One source for STAT most often, as games have it.
+fn stat_sources(random: &mut Random) -> u8 {
+    [0x08, 0x08, 0x10, 0x20, 0x40, 0x40, 0x48, 0x28, 0x00, 0x78][random.below(10) as usize]
+}
+
+/// What is enabled: VBlank and STAT, as a rule.
+fn interrupts(random: &mut Random) -> u8 {
+    [0x03, 0x03, 0x03, 0x01, 0x02, 0x07, 0x05, 0x00][random.below(8) as usize]
+}
+
+/// Appends a step of a program for lines.
+fn raster_step(random: &mut Random, code: &mut Vec<u8>) {
+    let (line, turns) = (random.byte() % 160, 1 + random.byte() % 40);
+    match random.below(20) {
+        // At the top or below a line another scroll.
+        0 | 1 => {
+            let value = random.byte() & 0x0F;
+            code.extend([0xF0, 0x44, 0xFE, line, 0x30, 0x04, 0x3E, value, 0xE0, 0x43]);
+        }
+        // The next line that has an interrupt.
+        2 => code.extend([0xF0, 0x45, 0xC6, 1 + line % 16, 0xE0, 0x45]),
+        3 => code.extend([0x3E, line, 0xE0, 0x45]),
+        4 => code.extend([0x3E, stat_sources(random), 0xE0, 0x41]),
+        5 => code.extend([0x3E, interrupts(random), 0xE0, 0xFF]),
+        6 => code.extend([
+            0xF0,
+            0x0F,
+            0xE6,
+            [0x02, 0x01, 0x1F][random.below(3) as usize],
+        ]),
+        7 => code.extend([0x3E, random.byte() & 0x03, 0xE0, 0x0F]),
+        // LCDC, SCY, SCX, the palettes, WY, WX.
+        8 | 9 => {
+            let register =
+                [0x40, 0x42, 0x43, 0x43, 0x47, 0x48, 0x4A, 0x4B][random.below(8) as usize];
+            let value = random.byte() | if register == 0x40 { 0x81 } else { 0 };
+            code.extend([0x3E, value, 0xE0, register]);
+        }
+        // A sprite moves.
+        10 => code.extend([0x21, random.byte() % 0xA0, 0xFE, 0x34]),
+        // VRAM, by the two ways.
+        11 => code.extend([0x11, line, 0x98, 0x12]),
+        12 => code.extend([0x21, line, 0x80, 0x34, 0x7E]),
+        // Waiting for LY, with one way out or two.
+        13 => {
+            let jump = [0x20, 0x28, 0x30, 0x38][random.below(4) as usize];
+            code.extend([0xF0, 0x44, 0xFE, line, jump, 0xFA]);
+        }
+        14 => {
+            let out = [0x20, 0x28, 0x30, 0x38][random.below(4) as usize];
+            let back = [0x20, 0x28, 0x30, 0x38, 0x18][random.below(5) as usize];
+            let other = random.byte() % 154;
+            code.extend([0xF0, 0x44, 0xFE, line, out, 0x04, 0xD6, other, back, 0xF6]);
+        }
+        15 => {
+            let mask = [0x07, 0x0F, 0x1C][random.below(3) as usize];
+            code.extend([0xFA, 0x44, 0xFF, 0xE6, mask, 0x20, 0xF9]);
+        }
+        // For a mode, or an interrupt's request.
+        16 => {
+            let (mask, mode) = (0x03, random.byte() & 3);
+            code.extend([0xF0, 0x41, 0xE6, mask, 0xFE, mode, 0x20, 0xF8]);
+        }
+        17 => code.extend([0xF0, 0x41, 0xE6, 0x02, 0x20, 0xFA]),
+        // Counting down, for a part of a line or for some.
+        18 => code.extend([0x3E, turns, 0x3D, 0x20, 0xFD]),
+        _ => code.extend([0x06, turns, 0xC5, 0xC1, 0x05, 0x20, 0xFB]),
+    }
+}
+
 fn jump_to(target: usize) -> [u8; 3] {
     [0xC3, target as u8, (target >> 8) as u8]
 }
