@@ -275,6 +275,10 @@ impl Machine {
     #[inline(never)]
     pub(crate) fn write_bus(&mut self, rom: Code<'_>, addr: u16, value: u8, at: u64, late: u64) {
         let now = self.cycles + at;
+        if (0xFF40..=0xFF4B).contains(&addr) && !self.dma.active {
+            // What is written through here most often.
+            return self.write_lcd_register(addr, value, now);
+        }
         match addr {
             0x0000..=0x7FFF => {
                 self.cartridge.write_register(addr, value, now);
