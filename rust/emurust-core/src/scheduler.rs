@@ -265,7 +265,8 @@ impl Machine {
             self.pass_halt();
         }
         let is_over = self.ppu.frame_done || self.cpu.locked || self.stays_halted();
-        if is_over || self.needs_exact_slice() {
+        // Beside a transfer each instruction is watched (`run_beside_dma`).
+        if is_over || self.dma.active || self.needs_exact_slice() {
             return false;
         }
         self.begin_long_slice(rom);

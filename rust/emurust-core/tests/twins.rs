@@ -34,8 +34,9 @@ fn run_twins(rom: &Arc<Rom>, seed: u64, frames: u32) {
     }
 }
 
-/// What once differed: frame ends and two LCD transitions close to a write.
-const PROGRAMS: [u64; 2] = [9215, 9868];
+/// What once differed: frame ends and two LCD transitions close to a write; OAM DMA from a
+/// bank that is switched meanwhile.
+const PROGRAMS: [u64; 3] = [9215, 9868, 16364];
 const NOISE: [u64; 2] = [1206, 19912];
 
 #[test]
