@@ -275,8 +275,9 @@ impl Machine {
     #[inline(never)]
     pub(crate) fn write_bus(&mut self, rom: Code<'_>, addr: u16, value: u8, at: u64, late: u64) {
         let now = self.cycles + at;
-        if (0xFF40..=0xFF4B).contains(&addr) && !self.dma.active {
+        if (0xFF40..=0xFF4B).contains(&addr) {
             // What is written through here most often.
+            self.advance_dma(rom, now, late, late);
             return self.write_lcd_register(addr, value, now);
         }
         match addr {
@@ -366,7 +367,6 @@ impl Machine {
                     self.end_slice_if_exact();
                 }
             }
-            0x40..=0x4B => self.write_lcd_register(addr, value, now),
             register @ (0x03 | 0x08..=0x0E) => {
                 self.unmapped_io[usize::from(register)] = value;
                 self.end_slice_if_exact();

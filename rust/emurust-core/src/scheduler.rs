@@ -230,8 +230,12 @@ impl Machine {
             return self.finish_exact_slice(rom);
         }
         self.finish_long_slice(rom);
+        self.sleep_on();
+    }
+
+    /// If the CPU stays halted passes the next slice, without going around for it.
+    fn sleep_on(&mut self) {
         if self.stays_halted() && !self.ppu.frame_done && !self.needs_exact_slice() {
-            // The next slice, without going around for it.
             self.pass_halt();
         }
     }
@@ -258,12 +262,7 @@ impl Machine {
             return false;
         }
         self.finish_long_slice(rom);
-        if self.stays_halted() {
-            if self.ppu.frame_done || self.cpu.locked || self.needs_exact_slice() {
-                return false;
-            }
-            self.pass_halt();
-        }
+        self.sleep_on();
         let is_over = self.ppu.frame_done || self.cpu.locked || self.stays_halted();
         // Beside a transfer each instruction is watched (`run_beside_dma`).
         if is_over || self.dma.active || self.needs_exact_slice() {

@@ -145,19 +145,32 @@ impl Emitter<'_, '_> {
     fn read_requests(&mut self, at: u8) -> Value {
         let stat = self.load8(layout::STAT);
         let sources = self.and(stat, STAT_SOURCES.into());
+        self.read_unless(sources, 0xFF0F, at, |e| {
+            let requested = e.load8(layout::INTERRUPTS_REQUESTED);
+            e.b.ins().bor_imm_u(requested, 0xE0)
+        })
+    }
+
+    /// Reads as `directly` says if `is_special` is zero, else through the bus.
+    fn read_unless(
+        &mut self,
+        is_special: Value,
+        addr: u16,
+        at: u8,
+        directly: impl FnOnce(&mut Self) -> Value,
+    ) -> Value {
         let slow = self.b.create_block();
         let fast = self.b.create_block();
         let done = self.b.create_block();
         self.b.set_cold_block(slow);
         let result = self.b.append_block_param(done, I32);
-        self.b.ins().brif(sources, slow, &[], fast, &[]);
+        self.b.ins().brif(is_special, slow, &[], fast, &[]);
         self.begin(slow);
-        let addr = self.constant(0xFF0F);
+        let addr = self.constant(addr.into());
         let value = self.call_read(addr, Timing::at(at));
         self.b.ins().jump(done, &[value.into()]);
         self.begin(fast);
-        let requested = self.load8(layout::INTERRUPTS_REQUESTED);
-        let value = self.b.ins().bor_imm_u(requested, 0xE0);
+        let value = directly(self);
         self.b.ins().jump(done, &[value.into()]);
         self.begin(done);
         result
@@ -192,23 +205,11 @@ impl Emitter<'_, '_> {
         } else {
             is_past
         };
-        let slow = self.b.create_block();
-        let fast = self.b.create_block();
-        let done = self.b.create_block();
-        self.b.set_cold_block(slow);
-        let result = self.b.append_block_param(done, I32);
-        self.b.ins().brif(is_special, slow, &[], fast, &[]);
-        self.begin(slow);
-        let addr = self.constant(addr.into());
-        let value = self.call_read(addr, Timing::at(at));
-        self.b.ins().jump(done, &[value.into()]);
-        self.begin(fast);
-        let yes = self.constant(1);
-        self.store8(yes, layout::BUS_USED);
-        let value = self.load8(cell);
-        self.b.ins().jump(done, &[value.into()]);
-        self.begin(done);
-        result
+        self.read_unless(is_special, addr, at, |e| {
+            let yes = e.constant(1);
+            e.store8(yes, layout::BUS_USED);
+            e.load8(cell)
+        })
     }
 
     /// Entry of a page table for an address: what to add to the address, or 0.
