@@ -10,6 +10,7 @@ use crate::input::{Event, InputQueue};
 use crate::interrupts::Interrupts;
 use crate::joypad::Button;
 use crate::machine::Machine;
+use crate::ppu::SCREEN_HEIGHT;
 use crate::pyboy_state::{self, Unsaved};
 use crate::rom::Rom;
 use crate::savestate::{
@@ -532,8 +533,8 @@ impl GameBoy {
 
     /// SCX, SCY, WX, WY and the tile data bit of LCDC for each of the 144 lines, as they were drawn.
     #[must_use]
-    pub fn line_parameters(&self) -> &[[u8; 5]] {
-        &self.machine.ppu.line_parameters
+    pub fn line_parameters(&self) -> [[u8; 5]; SCREEN_HEIGHT] {
+        self.machine.ppu.line_parameters.to_bytes()
     }
 
     /// Stereo samples of the last sampled frame, interleaved, 48 kHz, 0 to 127.

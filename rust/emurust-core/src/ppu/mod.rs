@@ -12,17 +12,19 @@
 //! that moment.
 
 mod drawn;
+mod parameters;
 mod pyboy_fields;
 mod render;
 mod sprites;
 
-use std::ops::Range;
-
 use crate::interrupts::Interrupts;
 use crate::savestate::{state_fields, StateError};
 use drawn::Drawn;
+use parameters::LineParameters;
 use render::Lines;
 use sprites::Sprites;
+
+pub(crate) use parameters::LINE_PARAMETERS;
 
 /// Visible columns.
 pub const SCREEN_WIDTH: usize = 160;
@@ -96,16 +98,6 @@ mod step {
     pub(super) const BEGIN_LINE: u8 = 2;
 }
 
-/// Scroll and window position of one drawn line, as PyBoy's API reports it.
-pub(crate) const LINE_PARAMETERS: usize = 5;
-
-/// Lines from the top on whose parameters are known to be these.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct LinesAlike {
-    parameters: [u8; LINE_PARAMETERS],
-    count: usize,
-}
-
 #[derive(Debug, Clone)]
 pub(crate) struct Ppu {
     pub(crate) vram: [u8; VRAM_LEN],
@@ -157,8 +149,7 @@ pub(crate) struct Ppu {
     published_event: i64,
     published_frame: i64,
 
-    pub(crate) line_parameters: [[u8; LINE_PARAMETERS]; SCREEN_HEIGHT],
-    lines_alike: LinesAlike,
+    pub(crate) line_parameters: LineParameters,
     pub(crate) shades: [u8; SCREEN_WIDTH * SCREEN_HEIGHT],
     /// Draw lines; off while nobody will look at the frame.
     pub(crate) rendering: bool,
@@ -199,21 +190,6 @@ state_fields!(Ppu {
     shades
 });
 
-/// Fills `lines`: a few one by one, many by copies of the first, twice as many each time.
-fn fill(lines: &mut [[u8; LINE_PARAMETERS]], parameters: [u8; LINE_PARAMETERS]) {
-    const FEW: usize = 16;
-    let few = lines.len().min(FEW);
-    for line in &mut lines[..few] {
-        *line = parameters;
-    }
-    let mut filled = few;
-    while filled < lines.len() {
-        let more = filled.min(lines.len() - filled);
-        lines.copy_within(..more, filled);
-        filled += more;
-    }
-}
-
 impl Ppu {
     /// The state at power-on.
     pub(crate) fn new() -> Self {
@@ -252,8 +228,7 @@ impl Ppu {
             irregular: false,
             published_event: 0,
             published_frame: FRAME_DOTS,
-            line_parameters: [[0; LINE_PARAMETERS]; SCREEN_HEIGHT],
-            lines_alike: LinesAlike::default(),
+            line_parameters: LineParameters::new(),
             shades: [UNDRAWN_SHADE; SCREEN_WIDTH * SCREEN_HEIGHT],
             rendering: true,
             drawn: Drawn::nothing(),
@@ -891,35 +866,15 @@ impl Ppu {
 
     /// Mode 0 of lines `first..end` begins: records their parameters and draws them.
     fn finish_lines(&mut self, first: u8, end: u8) {
-        let range = usize::from(first).min(SCREEN_HEIGHT)..usize::from(end).min(SCREEN_HEIGHT);
+        let (first, end) = (usize::from(first), usize::from(end));
         let tile_data = self.lcdc & lcdc::TILE_DATA;
         let parameters = [self.scx, self.scy, self.wx, self.wy, tile_data];
-        self.record_parameters(range.clone(), parameters);
+        self.line_parameters.record(first, end, parameters);
         if self.rendering {
             self.draw(Lines {
-                range,
+                range: first.min(SCREEN_HEIGHT)..end.min(SCREEN_HEIGHT),
                 triggered_before: self.window_triggered,
             });
-        }
-    }
-
-    /// Most frames repeat what is there.
-    fn record_parameters(&mut self, range: Range<usize>, parameters: [u8; LINE_PARAMETERS]) {
-        let alike = &mut self.lines_alike;
-        let mut start = range.start;
-        if alike.parameters != parameters {
-            if start == 0 {
-                alike.parameters = parameters;
-                alike.count = range.end;
-            } else {
-                alike.count = alike.count.min(start);
-            }
-        } else if start <= alike.count {
-            start = alike.count;
-            alike.count = alike.count.max(range.end);
-        }
-        if start < range.end {
-            fill(&mut self.line_parameters[start..range.end], parameters);
         }
     }
 
@@ -981,7 +936,6 @@ impl Ppu {
     pub(crate) fn forget(&mut self) {
         self.stat_event = UNKNOWN;
         self.sprites.forget();
-        self.lines_alike = LinesAlike::default();
         self.drawn = Drawn::nothing();
     }
 

@@ -1,5 +1,6 @@
 //! The LCD's part of PyBoy's state files.
 
+use super::parameters::LineParameters;
 use super::{
     lcdc, mode, step, Ppu, FRAME_DOTS, LAST_LINE, LINE_DOTS, OAM_SCAN_DOTS, UNDRAWN_SHADE,
     VBLANK_LINE,
@@ -52,7 +53,7 @@ impl Ppu {
         lcd.scx = self.scx;
         lcd.wy = self.wy;
         lcd.wx = self.wx;
-        lcd.line_parameters = self.line_parameters;
+        lcd.line_parameters = self.line_parameters.to_bytes();
         lcd.frame_done = self.frame_done;
         lcd.first_frame = self.first_frame;
         lcd.restart_pending = self.restart_pending;
@@ -104,7 +105,7 @@ impl Ppu {
         self.scx = lcd.scx;
         self.wy = lcd.wy;
         self.wx = lcd.wx;
-        self.line_parameters = lcd.line_parameters;
+        self.line_parameters = LineParameters::from_bytes(&lcd.line_parameters);
         self.frame_done = lcd.frame_done;
         self.window_triggered = lcd.window_triggered;
         self.next_mode = lcd.next_mode;

@@ -9,6 +9,7 @@
 mod alu;
 mod control;
 mod memory;
+mod overwritten;
 
 use std::collections::{HashMap, HashSet};
 
@@ -23,6 +24,7 @@ use super::layout;
 use super::plan::{Block, Instruction, Place, Plan, Role};
 use crate::waiting::WaitTable;
 use memory::{Address, Next};
+use overwritten::{accesses_memory, overwritten, Set};
 
 /// A guest register or flag, kept in the machine between blocks and in a value within one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,12 +75,22 @@ const SINGLES: [Register; 6] = [
     Register::Zero,
 ];
 
+/// How to find out about a flag: these values, exclusive or, shifted to the right. Most
+/// flags are never looked at.
+#[derive(Debug, Clone, Copy)]
+struct Recipe {
+    values: [Option<Value>; 3],
+    shift: i64,
+}
+
 /// What is known of a register at some point of a block.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cached {
     value: Option<Value>,
     /// Known while the block is translated.
     constant: Option<u8>,
+    /// Where there is neither yet.
+    recipe: Option<Recipe>,
     /// The machine does not have it yet.
     dirty: bool,
 }
@@ -120,11 +132,32 @@ pub(super) struct Known<'a> {
     pub(super) is_good: bool,
 }
 
+/// A block of the plan, and where it is emitted.
+#[derive(Clone, Copy)]
+struct Emitted<'a> {
+    /// The machine has all registers here.
+    label: ir::Block,
+    /// A way in behind the look at the time, if there is one.
+    inside: Option<Inside>,
+    block: &'a Block,
+}
+
+/// A way into a block for code that knows that the block's own fits into the slice.
+#[derive(Clone, Copy)]
+struct Inside {
+    label: ir::Block,
+    /// T-cycles of the slice that must be left; one more, to be exact.
+    last_offset: i64,
+    /// What the machine need not have.
+    overwritten: Set,
+    /// The machine must know how long the last instruction took.
+    needs_last: bool,
+}
+
 struct Emitter<'a, 'f> {
     b: FunctionBuilder<'f>,
     known: Known<'a>,
-    /// The blocks of the plan, and where each is emitted.
-    blocks: HashMap<Place, (ir::Block, &'a Block)>,
+    blocks: HashMap<Place, Emitted<'a>>,
     /// A step is being emitted: it is short rather than fast.
     is_step: bool,
     /// Inside of a routine that is emitted where it is called: where it returns to.
@@ -179,7 +212,15 @@ pub(super) fn emit<'f>(
             if block.role == Role::Step {
                 builder.set_cold_block(label);
             }
-            (block.place, (label, block))
+            let has_inside = known.is_good && block.role != Role::Step;
+            let inside = has_inside && !known.heads.contains_key(&block.place);
+            let inside = inside.then(|| Inside::of(block, builder.create_block()));
+            let emitted = Emitted {
+                label,
+                inside,
+                block,
+            };
+            (block.place, emitted)
         })
         .collect();
     let exit = builder.create_block();
@@ -212,12 +253,24 @@ pub(super) fn emit<'f>(
     emitter.b
 }
 
+impl Inside {
+    fn of(block: &Block, label: ir::Block) -> Self {
+        let code = block.first_code();
+        Self {
+            label,
+            last_offset: last_offset(code),
+            overwritten: overwritten(code),
+            needs_last: code.first().is_none_or(|&first| accesses_memory(first)),
+        }
+    }
+}
+
 impl Emitter<'_, '_> {
     // Small words for what is said often.
 
     /// Where the block of a place is emitted, if there is one.
     fn label(&self, place: Place) -> Option<ir::Block> {
-        self.blocks.get(&place).map(|&(label, _)| label)
+        self.blocks.get(&place).map(|emitted| emitted.label)
     }
 
     /// Goes on in a block to which all jumps have been emitted.
@@ -234,9 +287,10 @@ impl Emitter<'_, '_> {
         if let Some(value) = cached.value {
             return value;
         }
-        let value = match (cached.constant, register) {
+        let value = match (cached.constant, cached.recipe) {
             (Some(constant), _) => self.constant(constant.into()),
-            (None, Register::Sp) => self.load16(layout::SP),
+            (None, Some(recipe)) => self.follow(recipe),
+            _ if register == Register::Sp => self.load16(layout::SP),
             _ => self.load8(Self::cell_of(register)),
         };
         self.cache.singles[register as usize].value = Some(value);
@@ -254,17 +308,36 @@ impl Emitter<'_, '_> {
         }
         self.cache.singles[register as usize] = Cached {
             value: Some(value),
-            constant: None,
             dirty: true,
+            ..Cached::default()
         };
+    }
+
+    /// Sets a flag to what a recipe makes, if it is looked at.
+    fn set_later(&mut self, flag: Register, values: [Option<Value>; 3], shift: i64) {
+        self.cache.singles[flag as usize] = Cached {
+            recipe: Some(Recipe { values, shift }),
+            dirty: true,
+            ..Cached::default()
+        };
+    }
+
+    fn follow(&mut self, recipe: Recipe) -> Value {
+        let values = recipe.values.into_iter().flatten();
+        let mixed = values.reduce(|mixed, value| self.b.ins().bxor(mixed, value));
+        let mixed = mixed.unwrap_or_else(|| self.constant(0));
+        match recipe.shift {
+            0 => mixed,
+            shift => self.shift_right(mixed, shift),
+        }
     }
 
     /// Sets a register of one byte, or a flag.
     fn set_constant(&mut self, register: Register, constant: u8) {
         self.cache.singles[register as usize] = Cached {
-            value: None,
             constant: Some(constant),
             dirty: true,
+            ..Cached::default()
         };
     }
 
@@ -324,6 +397,23 @@ impl Emitter<'_, '_> {
         pair.whole = None;
         pair.halves[half] = Some(value);
         pair.dirty = true;
+    }
+
+    /// As [`Self::flush`], without some registers; true if it left any out.
+    fn flush_without(&mut self, omitted: Set) -> bool {
+        let mut some = Vec::new();
+        for register in SINGLES {
+            let cached = &mut self.cache.singles[register as usize];
+            if cached.dirty && omitted.contains(register) {
+                cached.dirty = false;
+                some.push(register);
+            }
+        }
+        self.flush();
+        for &register in &some {
+            self.cache.singles[register as usize].dirty = true;
+        }
+        !some.is_empty()
     }
 
     /// Gives the machine what it does not have yet of the registers.
@@ -576,7 +666,7 @@ impl Emitter<'_, '_> {
     }
 
     fn emit_block(&mut self, block: &Block) {
-        let Some(label) = self.label(block.place) else {
+        let Some(&Emitted { label, inside, .. }) = self.blocks.get(&block.place) else {
             return;
         };
         self.begin_afresh(label);
@@ -584,14 +674,34 @@ impl Emitter<'_, '_> {
             self.emit_visit(block.place, head);
         }
         if block.path.is_empty() {
-            return self.emit_body(block);
+            return self.emit_body(block, inside);
         }
-        let over = self.emit_time_check(last_offset(&block.path));
         self.is_step = false;
-        self.emit_instructions(block.place, &block.path);
-        self.begin(over);
-        self.cache = Cache::default();
-        self.emit_body(block);
+        let over = self.emit_code(block.place, &block.path, inside);
+        self.begin_afresh(over);
+        self.emit_body(block, None);
+    }
+
+    /// Instructions that are run if all fit into the slice; returns the block for where
+    /// they do not.
+    fn emit_code(
+        &mut self,
+        place: Place,
+        code: &[Instruction],
+        inside: Option<Inside>,
+    ) -> ir::Block {
+        let last_offset = last_offset(code);
+        let left = self.load(I64, layout::TIME_LEFT);
+        let body = inside.map_or_else(|| self.b.create_block(), |inside| inside.label);
+        let over = self.b.create_block();
+        self.branch_if_more(left, last_offset, body, over);
+        if inside.is_some() {
+            self.begin_afresh(body);
+        } else {
+            self.begin(body);
+        }
+        self.emit_instructions(place, code);
+        over
     }
 
     /// Counts a visit of the head of a loop; leaves to have it looked at if it is time.
@@ -615,34 +725,27 @@ impl Emitter<'_, '_> {
     }
 
     /// The block's code, at the present position, as far as it fits into the slice.
-    fn emit_body(&mut self, block: &Block) {
-        let cache = self.cache;
-        let over = self.emit_time_check(last_offset(&block.instructions));
-        self.b.set_cold_block(over);
+    fn emit_body(&mut self, block: &Block, inside: Option<Inside>) {
+        let (machine, cache) = (self.machine, self.cache);
         self.is_step = block.role == Role::Step;
-        self.emit_instructions(block.place, &block.instructions);
+        let over = self.emit_code(block.place, &block.instructions, inside);
+        self.b.set_cold_block(over);
         self.begin(over);
-        self.cache = cache;
+        (self.machine, self.cache) = (machine, cache);
         if block.role == Role::Cut {
-            self.emit_body(&block.step(0));
+            self.emit_body(&block.step(0), None);
         } else {
             self.leave(block.place.pc(), Exit::NO_TIME);
         }
     }
 
-    /// Goes on if instructions, of which the last begins after so long, all begin before
-    /// the slice ends; returns the block for where they do not.
-    fn emit_time_check(&mut self, last_offset: i64) -> ir::Block {
-        let left = self.load(I64, layout::TIME_LEFT);
+    /// Branches by whether more than so much of the slice is left.
+    fn branch_if_more(&mut self, left: Value, limit: i64, yes: ir::Block, no: ir::Block) {
         let fits = self
             .b
             .ins()
-            .icmp_imm_s(IntCC::SignedGreaterThan, left, last_offset);
-        let body = self.b.create_block();
-        let over = self.b.create_block();
-        self.b.ins().brif(fits, body, &[], over, &[]);
-        self.begin(body);
-        over
+            .icmp_imm_s(IntCC::SignedGreaterThan, left, limit);
+        self.b.ins().brif(fits, yes, &[], no, &[]);
     }
 
     /// Instructions that follow each other, from `place` on.
@@ -682,33 +785,26 @@ impl Emitter<'_, '_> {
             self.offset += cycles;
         }
         if let Some(last) = instructions.last() {
-            self.finish_time();
-            self.flush();
-            self.go_to(last.next_pc());
+            let cycles = self.previous_offset.map_or(0, |last| self.offset - last);
+            self.offset -= cycles;
+            self.end_block_before(last.next_pc(), cycles);
         }
     }
 
     /// So many cycles of the slice are over; until then the time left is that at the
     /// start of the block. (Kept in memory: a value that lives from block to block
     /// makes allocating registers much slower, and is in memory most of the time.)
-    fn spend(&mut self, cycles: i64) {
+    fn spend(&mut self, cycles: i64) -> Value {
         let left = self.load(I64, layout::TIME_LEFT);
         let left = self.b.ins().iadd_imm_s(left, -cycles);
         self.store(left, layout::TIME_LEFT);
+        left
     }
 
     /// The block ends after an instruction that took so long.
     fn note_last(&mut self, cycles: i64) {
         let cycles = self.constant(cycles);
         self.store8(cycles, layout::LAST_CYCLES);
-    }
-
-    /// The block ends before the instruction at `offset`.
-    fn finish_time(&mut self) {
-        if let Some(offset) = self.previous_offset {
-            self.note_last(self.offset - offset);
-        }
-        self.spend(self.offset);
     }
 
     // Guest registers by their numbers in opcodes.

@@ -193,6 +193,10 @@ impl Instruction {
         self.op == 0xCD || self.op & 0xC7 == 0xC7 || self.is_conditional_call()
     }
 
+    pub(super) fn is_push(self) -> bool {
+        self.op & 0xCF == 0xC5
+    }
+
     /// RET, conditional or not.
     pub(super) fn is_return(self) -> bool {
         self.op == 0xC9 || self.op & 0xE7 == 0xC0
@@ -283,6 +287,15 @@ impl Block {
             path: Vec::new(),
             heat: 0,
             role: Role::Step,
+        }
+    }
+
+    /// What is run of it first, if it fits into the slice.
+    pub(super) fn first_code(&self) -> &[Instruction] {
+        if self.path.is_empty() {
+            &self.instructions
+        } else {
+            &self.path
         }
     }
 

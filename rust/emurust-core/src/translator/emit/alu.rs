@@ -22,11 +22,15 @@ impl Emitter<'_, '_> {
         self.set(Register::Carry, carry);
     }
 
+    /// The carry is what is left of a value that is shifted to the right.
+    fn set_carry_from(&mut self, value: Value, shift: i64) {
+        self.set_later(Register::Carry, [Some(value), None, None], shift);
+    }
+
     /// The half carry of a sum or difference: bit 4 of the operands and the result.
     fn set_half_from(&mut self, left: Value, right: Value, result: Value) {
-        let both = self.b.ins().bxor(left, right);
-        let half = self.b.ins().bxor(both, result);
-        self.set(Register::Half, half);
+        let values = [left, right, result].map(Some);
+        self.set_later(Register::Half, values, 0);
     }
 
     /// The operation `kind` (bits 3-5 of the opcode) on the accumulator.
@@ -40,10 +44,10 @@ impl Emitter<'_, '_> {
                     sum = self.b.ins().iadd(sum, carry);
                 }
                 let result = self.and(sum, 0xFF);
-                let carry = self.shift_right(sum, 8);
                 self.set_constant(Register::Subtract, 0);
                 self.set_half_from(a, value, sum);
-                self.set_zero_and_carry(result, carry);
+                self.set(Register::Zero, result);
+                self.set_carry_from(sum, 8);
                 self.set(Register::A, result);
             }
             2 | 3 | 7 => {
@@ -53,10 +57,10 @@ impl Emitter<'_, '_> {
                     difference = self.b.ins().isub(difference, carry);
                 }
                 let result = self.and(difference, 0xFF);
-                let carry = self.shift_right(difference, 31);
                 self.set_constant(Register::Subtract, SUBTRACT);
                 self.set_half_from(a, value, difference);
-                self.set_zero_and_carry(result, carry);
+                self.set(Register::Zero, result);
+                self.set_carry_from(difference, 31);
                 if kind != 7 {
                     self.set(Register::A, result);
                 }
@@ -87,9 +91,8 @@ impl Emitter<'_, '_> {
     pub(super) fn step8(&mut self, value: Value, up: bool) -> Value {
         let stepped = self.add(value, if up { 1 } else { -1 });
         let result = self.and(stepped, 0xFF);
-        let half = self.b.ins().bxor(value, stepped);
         self.set_constant(Register::Subtract, if up { 0 } else { SUBTRACT });
-        self.set(Register::Half, half);
+        self.set_later(Register::Half, [Some(value), Some(stepped), None], 0);
         self.set(Register::Zero, result);
         result
     }
@@ -99,13 +102,9 @@ impl Emitter<'_, '_> {
         let hl = self.get(Register::Hl);
         let sum = self.b.ins().iadd(hl, value);
         let result = self.and(sum, 0xFFFF);
-        let both = self.b.ins().bxor(hl, value);
-        let bits = self.b.ins().bxor(both, sum);
-        let half = self.shift_right(bits, 8);
-        let carry = self.shift_right(sum, 16);
         self.set_constant(Register::Subtract, 0);
-        self.set(Register::Half, half);
-        self.set(Register::Carry, carry);
+        self.set_later(Register::Half, [hl, value, sum].map(Some), 8);
+        self.set_carry_from(sum, 16);
         self.set(Register::Hl, result);
     }
 
@@ -228,8 +227,8 @@ impl Emitter<'_, '_> {
     pub(super) fn emit_cb(&mut self, op: u8, next_pc: u16) {
         let (x, y, z) = (op >> 6, op >> 3 & 7, op & 7);
         let at_hl = z == 6;
-        let hl = self.get(Register::Hl);
         let value = if at_hl {
+            let hl = self.get(Register::Hl);
             self.read(hl, 4, false)
         } else {
             self.r8(z)
@@ -247,6 +246,7 @@ impl Emitter<'_, '_> {
             _ => self.b.ins().bor_imm_u(value, bit),
         };
         if at_hl {
+            let hl = self.get(Register::Hl);
             self.write(
                 hl,
                 result,

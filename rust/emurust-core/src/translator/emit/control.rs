@@ -5,7 +5,7 @@ use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{self, InstBuilder, Value};
 
 use super::memory::Next;
-use super::{Emitter, Register};
+use super::{Emitted, Emitter, Register};
 use crate::translator::context;
 use crate::translator::exit::Exit;
 use crate::translator::layout;
@@ -85,12 +85,51 @@ fn jump_cycles(instruction: Instruction) -> i64 {
     }
 }
 
-impl Emitter<'_, '_> {
+impl<'a> Emitter<'a, '_> {
     /// The block ends with the present instruction, which takes so long.
     fn end_block(&mut self, cycles: i64) {
         self.note_last(cycles);
         self.flush();
         self.spend(self.offset + cycles);
+    }
+
+    /// The block ends with the present instruction, which takes so long; execution goes on
+    /// at an address that is known.
+    pub(super) fn end_block_before(&mut self, pc: u16, cycles: i64) {
+        let Some(Emitted {
+            label,
+            inside: Some(inside),
+            ..
+        }) = self.next_block(pc).filter(|_| !self.is_step)
+        else {
+            self.end_block(cycles);
+            return self.go_to(pc);
+        };
+        if inside.needs_last {
+            self.note_last(cycles);
+        }
+        let is_incomplete = self.flush_without(inside.overwritten);
+        let left = self.spend(self.offset + cycles);
+        if !is_incomplete && inside.needs_last {
+            return self.branch_if_more(left, inside.last_offset, inside.label, label);
+        }
+        let over = self.b.create_block();
+        self.b.set_cold_block(over);
+        self.branch_if_more(left, inside.last_offset, inside.label, over);
+        self.begin(over);
+        self.flush();
+        if !inside.needs_last {
+            self.note_last(cycles);
+        }
+        self.b.ins().jump(label, &[]);
+    }
+
+    /// The block at an address, if it is known which that is.
+    fn next_block(&self, pc: u16) -> Option<Emitted<'a>> {
+        let leaves_low_code = self.place.pc() < 0x4000 && pc >= 0x4000;
+        let place = self.place.at(pc);
+        let known = self.blocks.get(&place).copied();
+        known.filter(|_| !leaves_low_code)
     }
 
     /// Emits an instruction that may jump.
@@ -141,8 +180,8 @@ impl Emitter<'_, '_> {
         self.b.set_cold_block(otherwise);
         let cache = self.cache;
         self.begin(otherwise);
-        self.end_block(straight_cycles(instruction.op, instruction.operand));
-        self.go_to(instruction.next_pc());
+        let cycles = straight_cycles(instruction.op, instruction.operand);
+        self.end_block_before(instruction.next_pc(), cycles);
         self.cache = cache;
         self.begin(taken);
     }
@@ -171,26 +210,22 @@ impl Emitter<'_, '_> {
             cycles: 16,
         };
         self.push(value, 8, next);
-        self.end_block(16);
-        self.go_to(target);
+        self.end_block_before(target, next.cycles);
     }
 
     fn emit_call(&mut self, next_pc: u16, target: u16, cycles: i64) {
         let value = self.constant(next_pc.into());
         self.push(value, 16, Next { pc: target, cycles });
-        self.end_block(cycles);
-        let place = self.place.at(target);
-        let leaves_low_code = self.place.pc() < 0x4000 && target >= 0x4000;
-        match self.blocks.get(&place) {
-            Some(&(_, routine))
-                if !leaves_low_code
-                    && !self.is_step
-                    && self.returns_to.is_none()
-                    && is_short_routine(routine) =>
-            {
+        let routine = self
+            .next_block(target)
+            .map(|emitted| emitted.block)
+            .filter(|routine| !self.is_step && is_short_routine(routine));
+        match routine.filter(|_| self.returns_to.is_none()) {
+            Some(routine) => {
+                self.end_block(cycles);
                 self.emit_inline(routine, self.place.at(next_pc));
             }
-            _ => self.go_to(target),
+            None => self.end_block_before(target, cycles),
         }
     }
 
@@ -201,7 +236,7 @@ impl Emitter<'_, '_> {
         let cache = self.cache;
         self.returns_to = Some(returns_to);
         // The caller has flushed the registers; what is known of them stays true.
-        self.emit_body(routine);
+        self.emit_body(routine, None);
         self.returns_to = None;
         (self.place, self.offset, self.previous_offset) = (place, offset, previous_offset);
         (self.last_offset, self.is_step) = (last_offset, is_step);
@@ -339,7 +374,6 @@ impl Emitter<'_, '_> {
     /// A jump within the code: on the way back it may close a waiting loop.
     fn jump_to(&mut self, instruction: Instruction, target: u16) {
         let cycles = jump_cycles(instruction);
-        self.end_block(cycles);
         let jump = instruction.pc;
         let goes_back = if instruction.op & 0xC7 == 0 {
             instruction.operand as u8 >= 0x80
@@ -348,16 +382,60 @@ impl Emitter<'_, '_> {
         };
         let same_bank = target >> 14 == jump >> 14;
         let offset = Place::offset(self.place.at(jump));
-        if let Some(wait) = self
-            .known
-            .waits
-            .find(offset)
-            .filter(|_| goes_back && same_bank)
-        {
-            let turn = self.loop_cycles(target, jump) + cycles;
-            self.count_turn(wait, target, Exit::waiting(jump, turn as u16));
+        let wait = self.known.waits.find(offset);
+        let Some(wait) = wait.filter(|_| goes_back && same_bank) else {
+            return self.end_block_before(target, cycles);
+        };
+        self.end_block(cycles);
+        let body = self.loop_body(target, jump);
+        let body_cycles: i64 = body
+            .iter()
+            .map(|instruction| straight_cycles(instruction.op, instruction.operand))
+            .sum();
+        let turn = body_cycles + cycles;
+        // What a turn pushes stays in memory.
+        if !self.is_step && !body.iter().any(|instruction| instruction.is_push()) {
+            self.skip_turns(wait, target, turn);
         }
+        self.count_turn(wait, target, Exit::waiting(jump, turn as u16));
         self.go_to(target);
+    }
+
+    /// After a turn of a loop that counts down: passes all others but the last at once, if
+    /// they fit into the slice.
+    fn skip_turns(&mut self, wait: Wait, top: u16, turn: i64) {
+        let left = match wait {
+            Wait::Count8 { register } => self.load8(layout::register(register)),
+            Wait::Count16 { pair } => self.load16(layout::PAIRS[usize::from(pair)]),
+            _ => return,
+        };
+        let skipped = self.add(left, -1);
+        let skipped = self.b.ins().uextend(I64, skipped);
+        let cycles = self.b.ins().imul_imm_s(skipped, turn);
+        let time_left = self.load(I64, layout::TIME_LEFT);
+        let time_left = self.b.ins().isub(time_left, cycles);
+        let skip = self.b.create_block();
+        let other = self.b.create_block();
+        self.branch_if_more(time_left, turn, skip, other);
+        self.begin(skip);
+        // As the turn before the last leaves it.
+        let one = self.constant(1);
+        self.store8(one, layout::ZERO);
+        match wait {
+            Wait::Count16 { pair } => {
+                self.store16(one, layout::PAIRS[usize::from(pair)]);
+                self.store8(one, layout::A);
+            }
+            Wait::Count8 { register } => {
+                let no = self.constant(0);
+                self.store8(no, layout::HALF);
+                self.store8(one, layout::register(register));
+            }
+            _ => {}
+        }
+        self.store(time_left, layout::TIME_LEFT);
+        self.go_to(top);
+        self.begin(other);
     }
 
     /// After a turn of a waiting loop: leaves if it is time to have the rest skipped.
@@ -379,18 +457,18 @@ impl Emitter<'_, '_> {
         self.begin(on);
     }
 
-    /// T-cycles of the straight code from `top` to the jump that closes the loop.
-    fn loop_cycles(&self, top: u16, jump: u16) -> i64 {
+    /// The straight code from `top` to the jump that closes the loop.
+    fn loop_body(&self, top: u16, jump: u16) -> Vec<Instruction> {
+        let mut body = Vec::new();
         let mut pc = top;
-        let mut cycles = 0;
         while pc < jump {
             let Some(instruction) = Instruction::decode(self.known.image, self.place.at(pc)) else {
                 break;
             };
-            cycles += straight_cycles(instruction.op, instruction.operand);
+            body.push(instruction);
             pc = instruction.next_pc();
         }
-        cycles
+        body
     }
 
     /// Goes on at an address that is known.
